@@ -1,0 +1,22 @@
+"""The one table of backends: name -> class."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fsstream.algorithms.learner import Learner
+
+# Imported on first use, so that `fsstream --help` stays fast.
+BACKENDS = {
+    "mission": "fsstream.algorithms.mission:Mission",
+    "hashing": "fsstream.algorithms.hashing:Hashing",
+}
+
+
+def backend(name: str) -> type[Learner]:
+    """The class behind `--algo NAME`; KeyError when there is none."""
+    module, _, attribute = BACKENDS[name].partition(":")
+    found: type[Learner] = getattr(import_module(module), attribute)
+    return found

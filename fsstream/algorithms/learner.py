@@ -1,0 +1,133 @@
+"""What a backend is: a learner that sees batches, and a description that the command line reads.
+
+In: Batches, in input order, pass after pass. Out: a Selection and what prediction needs.
+A backend never sees text or files; it declares the access it needs and the runner provides it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fsstream._native import Batch
+    from fsstream.selection import Selection
+
+BINARY_LOSSES = ("logistic", "squared-hinge", "hinge")
+ALL_LOSSES = (*BINARY_LOSSES, "squared", "softmax")
+
+
+class Access(Enum):
+    """How a backend reads the data."""
+
+    ROWS = "rows"  # one pass is enough; any stream
+    ROWS_AGAIN = "rows again"  # several scans: files are re-read, streams spooled
+    COLUMNS = "columns"  # a batch row is a feature; row streams are transposed
+
+
+def parameter(
+    default: Any,
+    doc: str,
+    *,
+    choices: Sequence[str] | None = None,
+    low: float | None = None,
+    high: float | None = None,
+) -> Any:
+    """A field of a backend's Parameters: feeds `--set`, its checks, and `fsstream algos NAME`."""
+    metadata = {"doc": doc, "choices": choices, "low": low, "high": high}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class NoParameters:
+    """Of a backend that has nothing to set."""
+
+
+@dataclass(frozen=True)
+class Common:
+    """The common options of `select` that reach a backend. None: not given by the user."""
+
+    k: int | None = None
+    learning_rate: float | None = None
+    l1: float | None = None
+    l2: float = 0.0
+    passes: int = 1
+    intercept: bool = True
+    seed: int = 0
+    memory: int = 1 << 30  # bytes the learner may use
+    threads: int = 1
+    workers: int = 1
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be predicted, decided before learning starts.
+
+    Targets in a batch are -1 / +1 when binary, a class number (0, 1, ... in order of first
+    appearance) with classes, a number in regression.
+    """
+
+    loss: str
+    labels: tuple[str, ...] = ()  # binary: (negative, positive); classes: those known so far
+    max_classes: int = 1000
+    targets: NDArray[np.float32] | None = None  # columns only: the target of each sample
+
+
+class Learner(ABC):
+    """The state of one algorithm in one run.
+
+    Its outcome may depend on the rows and their order alone, never on how they fall into batches.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]  # one line for `fsstream algos`
+    paper: ClassVar[str]  # title and the algorithm or equation
+    access: ClassVar[Access] = Access.ROWS
+    losses: ClassVar[tuple[str, ...]] = BINARY_LOSSES
+    auto_binary_loss: ClassVar[str] = "squared-hinge"  # what --loss auto picks for two labels
+    intercept_default: ClassVar[bool] = False
+    uses: ClassVar[frozenset[str]] = frozenset({"k"})  # common options that mean something here
+    Parameters: ClassVar[type] = NoParameters
+
+    @abstractmethod
+    def __init__(self, common: Common, parameters: Any, task: Task) -> None: ...
+
+    @abstractmethod
+    def update(self, batch: Batch) -> NDArray[np.float32] | None:
+        """Learn the rows; return the scores they had before each was learned, if there are any."""
+
+    def end_pass(self) -> bool:
+        """The data has been seen once more: True asks for another scan."""
+        return False
+
+    @abstractmethod
+    def selection(self) -> Selection:
+        """Exactly k features, fewer only when fewer have a non-zero weight."""
+
+    @abstractmethod
+    def intercepts(self) -> NDArray[np.float32]:
+        """One number, or one a class; zeros without an intercept."""
+
+    def facts(self) -> Mapping[str, Any]:
+        """What the summary reports of this backend: counts, estimates, collisions."""
+        return {}
+
+    @abstractmethod
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Everything `restore` needs to go on bit for bit, as plain arrays."""
+
+    @abstractmethod
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None: ...
+
+    @classmethod
+    def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
+        """Bytes by purpose that can be known before any data is seen."""
+        return {}

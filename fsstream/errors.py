@@ -1,0 +1,61 @@
+"""Everything that can go wrong, and the exit status each kind means.
+
+The message is written for the person who reads it in a cron mail: what stood where, what
+was expected, and a hint on what to do.
+"""
+
+from __future__ import annotations
+
+
+class FsstreamError(Exception):
+    """A failure with a message for the user; the command exits with `exit_code`."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(FsstreamError):
+    """Options that make no sense, or an extra that is not installed."""
+
+    exit_code = 2
+
+
+class DataError(FsstreamError):
+    """Bad or truncated input. `path`, `line` and `column` (both from 1) say where, when known."""
+
+    exit_code = 3
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        place = "".join(f"{part}:" for part in (path, line, column) if part is not None)
+        super().__init__(f"{place} {message}" if place else message, hint=hint)
+        self.path, self.line, self.column = path, line, column
+
+
+class LimitError(FsstreamError):
+    """A declared limit (memory, classes, disk) cannot be kept."""
+
+    exit_code = 4
+
+
+class CorruptError(FsstreamError):
+    """A model or checkpoint that is not what was written."""
+
+    exit_code = 5
+
+
+class LockBusyError(FsstreamError):
+    """Another run holds the lock."""
+
+    exit_code = 75

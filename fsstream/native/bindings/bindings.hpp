@@ -1,0 +1,24 @@
+// The rim: the only files that know Python. One bind_* function per folder of the core.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "core/buffer.hpp"
+
+namespace fsstream {
+
+namespace nb = nanobind;
+
+void bind_core(nb::module_& m);
+
+// A numpy view of core memory, alive as long as its owner; read-only unless T is mutable.
+template <class T>
+nb::ndarray<nb::numpy, const T> view_of(const Buffer<T>& buffer, nb::handle owner) {
+  return nb::ndarray<nb::numpy, const T>(buffer.data(), {buffer.size()}, owner);
+}
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+}  // namespace fsstream

@@ -1,0 +1,101 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+
+#include "bindings/bindings.hpp"
+#include "bindings/text.hpp"
+#include "core/batch.hpp"
+#include "hash/identity.hpp"
+
+namespace fsstream {
+
+namespace {
+
+nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
+
+// A batch built by hand: what the Python library and the tests feed to learners.
+Batch from_arrays(Vector<std::uint64_t> row_starts, Vector<std::uint64_t> keys,
+                                   Vector<float> values, Vector<float> targets, nb::object importance,
+                                   nb::object names) {
+  const std::size_t rows = targets.size();
+  const std::size_t entries = keys.size();
+  if (row_starts.size() != rows + 1 || values.size() != entries || row_starts(0) != 0 || row_starts(rows) != entries)
+    throw std::invalid_argument("row_starts, keys, values and targets do not fit together");
+  Batch batch;
+  batch.start({}, nullptr);
+  batch.keys.append(keys.data(), entries);
+  batch.values.append(values.data(), entries);
+  for (std::size_t r = 0; r < rows; ++r) {
+    if (row_starts(r + 1) < row_starts(r)) throw std::invalid_argument("row_starts must not fall");
+    const float target = targets(r);
+    batch.end_row({}, target, 1.0F, 0);
+    batch.row_starts.back() = row_starts(r + 1);
+    batch.targets.back() = target;
+  }
+  if (!importance.is_none()) {
+    const auto weights = nb::cast<Vector<float>>(importance);
+    if (weights.size() != rows) throw std::invalid_argument("one importance per row");
+    for (std::size_t r = 0; r < rows; ++r) batch.importance[r] = weights(r);
+  }
+  if (!names.is_none()) {
+    batch.naming = Naming::kText;
+    for (const nb::handle name : names) {
+      const auto text = nb::cast<nb::bytes>(name);
+      batch.names.push_back(batch.compose({text.c_str(), text.size()}));
+    }
+    if (batch.names.size() != entries) throw std::invalid_argument("one name per entry");
+  }
+  return batch;
+}
+
+nb::list texts(const Batch& batch, const Buffer<TextRef>& refs) {
+  nb::list out;
+  for (const TextRef ref : refs) out.append(to_bytes(batch.view(ref)));
+  return out;
+}
+
+nb::list names(const Batch& batch) {
+  nb::list out;
+  std::string scratch;
+  for (std::size_t j = 0; j < batch.entries(); ++j) out.append(to_bytes(batch.name(j, scratch)));
+  return out;
+}
+
+nb::list bad_records(const Batch& batch) {
+  nb::list out;
+  for (const BadRecord& bad : batch.bad)
+    out.append(nb::make_tuple(bad.record, bad.length, bad.column, bad.expected, bad.hint));
+  return out;
+}
+
+}  // namespace
+
+void bind_core(nb::module_& m) {
+  m.def("key_of_name", [](nb::bytes name) { return key_of_name({name.c_str(), name.size()}); }, nb::arg("name"));
+  m.def("murmur3_64", [](nb::bytes name) { return murmur3_64({name.c_str(), name.size()}); }, nb::arg("name"));
+
+  nb::class_<Batch>(m, "Batch")
+      .def(nb::init<>())
+      .def_static("from_arrays", &from_arrays, nb::arg("row_starts"), nb::arg("keys"), nb::arg("values"),
+                  nb::arg("targets"), nb::arg("importance") = nb::none(), nb::arg("names") = nb::none())
+      .def("__len__", &Batch::rows)
+      .def_prop_ro("rows", &Batch::rows)
+      .def_prop_ro("entries", &Batch::entries)
+      .def_prop_ro("row_starts", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).row_starts, self); })
+      .def_prop_ro("keys", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).keys, self); })
+      .def_prop_ro("values", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).values, self); })
+      .def_prop_ro("targets", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).targets, self); })
+      .def_prop_ro("importance", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).importance, self); })
+      .def_prop_ro("label_values", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).label_values, self); })
+      .def_prop_ro("records", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).records, self); })
+      .def_prop_ro("skipped_windows", [](const Batch& batch) { return batch.skipped_windows; })
+      .def_prop_ro("bad", &bad_records)
+      .def("labels", [](const Batch& batch) { return texts(batch, batch.labels); })
+      .def("tags", [](const Batch& batch) { return texts(batch, batch.tags); })
+      .def("names", &names);
+}
+
+}  // namespace fsstream

@@ -1,0 +1,6 @@
+#include "bindings/bindings.hpp"
+
+NB_MODULE(_native, m) {
+  m.doc() = "The native core of fsstream.";
+  fsstream::bind_core(m);
+}

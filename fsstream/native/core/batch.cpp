@@ -1,0 +1,58 @@
+#include "core/batch.hpp"
+
+#include <charconv>
+
+namespace fsstream {
+
+void append_kmer(Key key, int length, std::string& out) {
+  for (int shift = 2 * (length - 1); shift >= 0; shift -= 2) out.push_back("ACGT"[(key >> shift) & 3]);
+}
+
+std::string_view Batch::name(std::size_t j, std::string& scratch) const {
+  if (naming == Naming::kText) return view(names[j]);
+  scratch.clear();
+  if (naming == Naming::kKmer) {
+    append_kmer(keys[j], kmer_length, scratch);
+  } else {
+    char digits[20];
+    const auto end = std::to_chars(digits, digits + sizeof digits, keys[j]).ptr;
+    scratch.assign(digits, end);
+  }
+  return scratch;
+}
+
+void Batch::start(std::string_view source, std::shared_ptr<const void> owner) {
+  row_starts.clear();
+  row_starts.push_back(0);
+  labels.clear();
+  label_values.clear();
+  targets.clear();
+  importance.clear();
+  records.clear();
+  tags.clear();
+  keys.clear();
+  values.clear();
+  names.clear();
+  arena.clear();
+  bad.clear();
+  skipped_windows = 0;
+  text = source.data();
+  text_size = source.size();
+  text_owner = std::move(owner);
+}
+
+void Batch::reserve(std::size_t more_rows, std::size_t more_entries) {
+  const std::size_t rows_needed = rows() + more_rows;
+  const std::size_t entries_needed = entries() + more_entries;
+  row_starts.reserve(rows_needed + 1);
+  labels.reserve(rows_needed);
+  label_values.reserve(rows_needed);
+  targets.reserve(rows_needed);
+  importance.reserve(rows_needed);
+  records.reserve(rows_needed);
+  keys.reserve(entries_needed);
+  values.reserve(entries_needed);
+  if (naming == Naming::kText) names.reserve(entries_needed);
+}
+
+}  // namespace fsstream
