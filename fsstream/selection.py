@@ -42,6 +42,4 @@ class Selection:
         size = np.abs(self.weights)
         classes = self.classes or [""] * len(self)
         rank_of_class = {label: rank for rank, label in enumerate(dict.fromkeys(classes))}
-        return sorted(
-            range(len(self)), key=lambda i: (rank_of_class[classes[i]], -size[i], self.names[i])
-        )
+        return sorted(range(len(self)), key=lambda i: (rank_of_class[classes[i]], -size[i], self.names[i]))

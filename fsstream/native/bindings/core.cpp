@@ -8,6 +8,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/text.hpp"
 #include "core/batch.hpp"
+#include "core/errors.hpp"
 #include "hash/identity.hpp"
 
 namespace fsstream {
@@ -71,9 +72,31 @@ nb::list bad_records(const Batch& batch) {
   return out;
 }
 
+// Errors of the core become ours: "message" or "message\nhint".
+void raise_as(const char* type, const char* text) {
+  const std::string_view message(text);
+  const std::size_t split = message.find('\n');
+  const nb::object error = nb::module_::import_("fsstream.errors").attr(type);
+  const nb::str what(message.data(), std::min(split, message.size()));
+  nb::object hint = nb::none();
+  if (split != std::string_view::npos) hint = nb::str(text + split + 1);
+  PyErr_SetObject(error.ptr(), error(what, nb::arg("hint") = hint).ptr());
+}
+
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const LimitExceeded& error) {
+    raise_as("LimitError", error.what());
+  } catch (const Diverged& error) {
+    raise_as("FsstreamError", error.what());
+  }
+}
+
 }  // namespace
 
 void bind_core(nb::module_& m) {
+  nb::register_exception_translator(&translate);
   m.def("key_of_name", [](nb::bytes name) { return key_of_name({name.c_str(), name.size()}); }, nb::arg("name"));
   m.def("murmur3_64", [](nb::bytes name) { return murmur3_64({name.c_str(), name.size()}); }, nb::arg("name"));
 
