@@ -18,9 +18,8 @@ namespace {
 nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
 
 // A batch built by hand: what the Python library and the tests feed to learners.
-Batch from_arrays(Vector<std::uint64_t> row_starts, Vector<std::uint64_t> keys,
-                                   Vector<float> values, Vector<float> targets, nb::object importance,
-                                   nb::object names) {
+Batch from_arrays(Vector<std::uint64_t> row_starts, Vector<std::uint64_t> keys, Vector<float> values,
+                  Vector<float> targets, nb::object importance, nb::object names) {
   const std::size_t rows = targets.size();
   const std::size_t entries = keys.size();
   if (row_starts.size() != rows + 1 || values.size() != entries || row_starts(0) != 0 || row_starts(rows) != entries)
@@ -107,12 +106,15 @@ void bind_core(nb::module_& m) {
       .def("__len__", &Batch::rows)
       .def_prop_ro("rows", &Batch::rows)
       .def_prop_ro("entries", &Batch::entries)
-      .def_prop_ro("row_starts", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).row_starts, self); })
+      .def_prop_ro("row_starts",
+                   [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).row_starts, self); })
       .def_prop_ro("keys", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).keys, self); })
       .def_prop_ro("values", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).values, self); })
       .def_prop_ro("targets", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).targets, self); })
-      .def_prop_ro("importance", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).importance, self); })
-      .def_prop_ro("label_values", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).label_values, self); })
+      .def_prop_ro("importance",
+                   [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).importance, self); })
+      .def_prop_ro("label_values",
+                   [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).label_values, self); })
       .def_prop_ro("records", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).records, self); })
       .def_prop_ro("skipped_windows", [](const Batch& batch) { return batch.skipped_windows; })
       .def_prop_ro("bad", &bad_records)

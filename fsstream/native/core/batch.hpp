@@ -40,24 +40,24 @@ enum class Naming : std::uint8_t {
 
 // A record that could not be parsed: what stood where, and what would have been right.
 struct BadRecord {
-  std::uint64_t record;       // offset of the record's first byte in the text
-  std::uint64_t length;       // its bytes, line end not included
-  std::uint64_t column;       // offset of the offending byte in the text
-  const char* expected;       // "index:value"
-  const char* hint;           // one sentence, or nullptr
+  std::uint64_t record;  // offset of the record's first byte in the text
+  std::uint64_t length;  // its bytes, line end not included
+  std::uint64_t column;  // offset of the offending byte in the text
+  const char* expected;  // "index:value"
+  const char* hint;      // one sentence, or nullptr
 };
 
 struct Batch {
   Buffer<std::uint64_t> row_starts;
-  Buffer<TextRef> labels;        // as written, without surrounding blanks; length 0: none
-  Buffer<double> label_values;   // the label as a number; NaN when it is not one
-  Buffer<float> targets;         // what the learner sees, filled by LabelMap: +-1, a class, a number
-  Buffer<float> importance;      // weight of the row, 1 unless the input says otherwise
-  Buffer<std::uint32_t> records; // offset of the row's record in the text
-  Buffer<TextRef> tags;          // vw tags; empty when the format has none
+  Buffer<TextRef> labels;         // as written, without surrounding blanks; length 0: none
+  Buffer<double> label_values;    // the label as a number; NaN when it is not one
+  Buffer<float> targets;          // what the learner sees, filled by LabelMap: +-1, a class, a number
+  Buffer<float> importance;       // weight of the row, 1 unless the input says otherwise
+  Buffer<std::uint32_t> records;  // offset of the row's record in the text
+  Buffer<TextRef> tags;           // vw tags; empty when the format has none
   Buffer<Key> keys;
   Buffer<float> values;
-  Buffer<TextRef> names;         // only with Naming::kText
+  Buffer<TextRef> names;  // only with Naming::kText
 
   Buffer<char> arena;
   std::vector<BadRecord> bad;
