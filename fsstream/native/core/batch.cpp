@@ -21,7 +21,7 @@ std::string_view Batch::name(std::size_t j, std::string& scratch) const {
   return scratch;
 }
 
-void Batch::start(std::string_view source, std::shared_ptr<const void> owner) {
+void Batch::start(std::string_view from, std::shared_ptr<const void> owner) {
   row_starts.clear();
   row_starts.push_back(0);
   labels.clear();
@@ -36,9 +36,11 @@ void Batch::start(std::string_view source, std::shared_ptr<const void> owner) {
   arena.clear();
   bad.clear();
   skipped_windows = 0;
-  text = source.data();
-  text_size = source.size();
+  text = from.data();
+  text_size = from.size();
   text_owner = std::move(owner);
+  source.clear();
+  starts_source = true;
 }
 
 void Batch::reserve(std::size_t more_rows, std::size_t more_entries) {

@@ -66,6 +66,8 @@ struct Batch {
   int kmer_length = 0;
   const char* text = nullptr;
   std::size_t text_size = 0;
+  std::string source;         // the name of what the text came from: a label may hang on it
+  bool starts_source = true;  // the text begins where its source begins: a header comes first
   std::shared_ptr<const void> text_owner;  // keeps the Block's buffer alive
 
   std::size_t rows() const { return targets.size(); }
@@ -83,7 +85,7 @@ struct Batch {
   std::string_view name(std::size_t j, std::string& scratch) const;
 
   // Empties the batch and points it at a text; capacity is kept.
-  void start(std::string_view source, std::shared_ptr<const void> owner);
+  void start(std::string_view from, std::shared_ptr<const void> owner);
 
   // Room for this many more rows and entries, so that parsers may write unchecked.
   void reserve(std::size_t more_rows, std::size_t more_entries);
