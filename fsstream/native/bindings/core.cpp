@@ -118,6 +118,7 @@ void bind_core(nb::module_& m) {
       .def_prop_ro("records", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).records, self); })
       .def_prop_ro("skipped_windows", [](const Batch& batch) { return batch.skipped_windows; })
       .def_prop_ro("bad", &bad_records)
+      .def("normalize_l2", &Batch::normalize_l2, nb::call_guard<nb::gil_scoped_release>())
       .def("labels", [](const Batch& batch) { return texts(batch, batch.labels); })
       .def("tags", [](const Batch& batch) { return texts(batch, batch.tags); })
       .def("names", &names);

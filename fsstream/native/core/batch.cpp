@@ -1,6 +1,7 @@
 #include "core/batch.hpp"
 
 #include <charconv>
+#include <cmath>
 
 namespace fsstream {
 
@@ -55,6 +56,16 @@ void Batch::reserve(std::size_t more_rows, std::size_t more_entries) {
   keys.reserve(entries_needed);
   values.reserve(entries_needed);
   if (naming == Naming::kText) names.reserve(entries_needed);
+}
+
+void Batch::normalize_l2() {
+  for (std::size_t row = 0; row < rows(); ++row) {
+    double squares = 0;
+    for (std::size_t j = row_begin(row); j < row_end(row); ++j) squares += static_cast<double>(values[j]) * values[j];
+    if (squares == 0) continue;
+    const double scale = 1 / std::sqrt(squares);
+    for (std::size_t j = row_begin(row); j < row_end(row); ++j) values[j] = static_cast<float>(values[j] * scale);
+  }
 }
 
 }  // namespace fsstream

@@ -108,6 +108,9 @@ struct Batch {
     if (naming == Naming::kText) names.set_size(begin);
   }
 
+  // Scales every row to unit Euclidean length; rows of zeros stay.
+  void normalize_l2();
+
   // Copies composed bytes into the arena.
   TextRef compose(std::string_view bytes) {
     const TextRef ref{static_cast<std::uint32_t>(arena.size()) | TextRef::kArena,

@@ -1,0 +1,91 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+#include "bindings/bindings.hpp"
+#include "core/batch.hpp"
+#include "core/label_map.hpp"
+#include "core/linear_model.hpp"
+
+namespace fsstream {
+
+namespace {
+
+template <class T>
+std::span<const T> span_of(const Vector<T>& vector) {
+  return {vector.data(), vector.size()};
+}
+
+// Labels are bytes on the Python side: they need not be UTF-8.
+std::string from_bytes(nb::handle bytes) {
+  const auto text = nb::cast<nb::bytes>(bytes);
+  return {text.c_str(), text.size()};
+}
+
+nb::list label_list(const LabelMap& map) {
+  nb::list out;
+  for (const std::string& label : map.labels()) out.append(nb::bytes(label.data(), label.size()));
+  return out;
+}
+
+nb::object resolve(LabelMap& map, Batch& batch) {
+  const auto problem = map.resolve(batch);
+  if (!problem) return nb::none();
+  return nb::make_tuple(problem->row, problem->fault.expected, problem->fault.hint);
+}
+
+nb::ndarray<nb::numpy, float, nb::ndim<2>> predict(const LinearModel& model, const Batch& batch) {
+  auto* scores = new float[batch.rows() * model.outputs()];
+  nb::capsule owner(scores, [](void* p) noexcept { delete[] static_cast<float*>(p); });
+  {
+    const nb::gil_scoped_release free;
+    model.predict(batch, scores);
+  }
+  return {scores, {batch.rows(), model.outputs()}, owner};
+}
+
+}  // namespace
+
+void bind_model(nb::module_& m) {
+  m.def(
+      "canonical_label",
+      [](nb::bytes text, double value) {
+        const std::string label = canonical_label({text.c_str(), text.size()}, value);
+        return nb::bytes(label.data(), label.size());
+      },
+      nb::arg("text"), nb::arg("value"));
+
+  nb::class_<LabelMap>(m, "LabelMap")
+      .def(
+          "__init__",
+          [](LabelMap* self, std::string_view kind, nb::list labels, std::size_t max_classes, bool open) {
+            std::vector<std::string> known;
+            for (const nb::handle label : labels) known.push_back(from_bytes(label));
+            const auto which = kind == "numbers"  ? LabelMap::Kind::kNumbers
+                               : kind == "binary" ? LabelMap::Kind::kBinary
+                                                  : LabelMap::Kind::kClasses;
+            new (self) LabelMap(which, std::move(known), max_classes, open);
+          },
+          nb::arg("kind"), nb::arg("labels"), nb::arg("max_classes") = 1000, nb::arg("open") = true)
+      .def(
+          "set_weight",
+          [](LabelMap& map, nb::bytes label, float weight) { map.set_weight(from_bytes(label), weight); },
+          nb::arg("label"), nb::arg("weight"))
+      .def("resolve", &resolve, nb::arg("batch"))
+      .def_prop_ro("labels", &label_list);
+
+  nb::class_<LinearModel>(m, "LinearModel")
+      .def(
+          "__init__",
+          [](LinearModel* self, Vector<std::uint64_t> keys, Vector<float> weights, Vector<std::uint32_t> classes,
+             Vector<double> intercepts) {
+            new (self) LinearModel(span_of(keys), span_of(weights), span_of(classes), span_of(intercepts));
+          },
+          nb::arg("keys"), nb::arg("weights"), nb::arg("classes"), nb::arg("intercepts"))
+      .def_prop_ro("outputs", &LinearModel::outputs)
+      .def("predict", &predict, nb::arg("batch"));
+}
+
+}  // namespace fsstream

@@ -1,0 +1,85 @@
+#include "core/label_map.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace fsstream {
+
+namespace {
+
+constexpr Fault kMissing{"a label", "every row must start with its label to be learned from"};
+constexpr Fault kNotANumber{"a number as label", "a squared loss predicts numbers; use --loss softmax for classes"};
+constexpr Fault kThirdLabel{"one of two labels",
+                            "more than two classes need --loss softmax, or one-versus-rest by naming a two-class --loss"};
+constexpr Fault kTooManyClasses{"no more classes than --max-classes", "raise --max-classes if these labels are classes"};
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+
+}  // namespace
+
+std::string canonical_label(std::string_view text, double value) {
+  if (std::isnan(value)) return std::string(text);
+  if (value == 0) return "0";
+  char digits[32];
+  const auto end = std::fabs(value) < 1e15 ? std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed)
+                                           : std::to_chars(digits, digits + sizeof digits, value);
+  return end.ec == std::errc() ? std::string(digits, end.ptr) : std::string(text);
+}
+
+LabelMap::LabelMap(Kind kind, std::vector<std::string> labels, std::size_t max_classes, bool open)
+    : kind_(kind), open_(open), max_classes_(max_classes), labels_(std::move(labels)) {}
+
+float LabelMap::weight_of(const std::string& label) const {
+  const auto found = weights_.find(label);
+  return found == weights_.end() ? 1.0F : found->second;
+}
+
+std::optional<Fault> LabelMap::admit(const std::string& label, Known& found) {
+  std::size_t index = 0;
+  while (index < labels_.size() && labels_[index] != label) ++index;
+  found = {kUnknown, weight_of(label)};
+  if (index == labels_.size()) {
+    if (!open_) return std::nullopt;
+    if (kind_ == Kind::kBinary && labels_.size() == 2) return kThirdLabel;
+    if (labels_.size() == max_classes_) return kTooManyClasses;
+    labels_.push_back(label);
+  }
+  const bool positive = index == 1;
+  found.target = kind_ == Kind::kClasses ? static_cast<float>(index) : (positive ? 1.0F : -1.0F);
+  known_.emplace(label, found);
+  return std::nullopt;
+}
+
+std::optional<Fault> LabelMap::look_up(std::string_view text, double value, Known& found) {
+  if (text.empty()) {
+    found = {kUnknown, 1.0F};
+    return open_ ? std::optional(kMissing) : std::nullopt;
+  }
+  if (kind_ == Kind::kNumbers) {
+    found = {static_cast<float>(value), 1.0F};
+    return std::isnan(value) && open_ ? std::optional(kNotANumber) : std::nullopt;
+  }
+  const std::string label = canonical_label(text, value);
+  const auto seen = known_.find(label);
+  if (seen == known_.end()) return admit(label, found);
+  found = seen->second;
+  return std::nullopt;
+}
+
+std::optional<LabelMap::Problem> LabelMap::resolve(Batch& batch) {
+  std::string_view last_text;
+  Known known{kUnknown, 1.0F};
+  for (std::size_t row = 0; row < batch.rows(); ++row) {
+    const std::string_view text = batch.view(batch.labels[row]);
+    // Labels repeat: most rows are settled by one comparison.
+    if (row == 0 || text != last_text) {
+      if (const auto fault = look_up(text, batch.label_values[row], known)) return Problem{row, *fault};
+      last_text = text;
+    }
+    batch.targets[row] = known.target;
+    batch.importance[row] *= known.weight;
+  }
+  return std::nullopt;
+}
+
+}  // namespace fsstream
