@@ -4,4 +4,5 @@ NB_MODULE(_native, m) {
   m.doc() = "The native core of fsstream.";
   fsstream::bind_core(m);
   fsstream::bind_model(m);
+  fsstream::bind_parse(m);
 }

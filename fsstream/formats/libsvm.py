@@ -1,0 +1,19 @@
+"""Libsvm text: `label[,label] [qid:n] index:value ... # comment`, one record a line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fsstream._native import LibsvmParser
+from fsstream.formats.lines import head
+
+if TYPE_CHECKING:
+    from fsstream.formats.options import FormatOptions
+
+__all__ = ["head", "parser"]
+
+
+def parser(options: FormatOptions) -> LibsvmParser:
+    """The native parser; the format has no options."""
+    del options
+    return LibsvmParser()

@@ -1,0 +1,27 @@
+#include "bindings/parse.hpp"
+
+#include <cstring>
+
+#include "parse/libsvm.hpp"
+
+namespace fsstream {
+
+namespace {
+
+// Where the last whole line of the text ends: behind its line feed; 0 when there is none.
+std::size_t lines_end(nb::handle buffer) {
+  const LentText text = lend(buffer);
+  const std::size_t feed = text.view.rfind('\n');
+  return feed == std::string_view::npos ? 0 : feed + 1;
+}
+
+}  // namespace
+
+void bind_parse(nb::module_& m) {
+  m.def("lines_end", &lines_end, nb::arg("buffer"));
+  nb::class_<Parser>(m, "Parser")
+      .def("parse", &parse_buffer, nb::arg("buffer"), nb::arg("batch"), nb::arg("skip_bad") = false);
+  nb::class_<LibsvmParser, Parser>(m, "LibsvmParser").def(nb::init<>());
+}
+
+}  // namespace fsstream

@@ -1,0 +1,21 @@
+// What the bindings of all parsers share.
+#pragma once
+
+#include <stdexcept>
+
+#include "bindings/bindings.hpp"
+#include "bindings/text.hpp"
+#include "parse/parser.hpp"
+
+namespace fsstream {
+
+// Fills the batch with the rows of a buffer of whole records, and keeps the buffer alive in it.
+inline void parse_buffer(Parser& parser, nb::handle buffer, Batch& batch, bool skip_bad) {
+  LentText text = lend(buffer);
+  if (text.view.size() >= TextRef::kArena) throw std::invalid_argument("a block is below 2 GiB");
+  batch.start(text.view, std::move(text.owner));
+  const nb::gil_scoped_release released;
+  parser.parse(batch, skip_bad);
+}
+
+}  // namespace fsstream

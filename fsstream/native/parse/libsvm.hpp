@@ -1,0 +1,19 @@
+// Libsvm text: `label[,label] [qid:n] index:value ... # comment`.
+#pragma once
+
+#include "parse/fields.hpp"
+#include "parse/row_merge.hpp"
+
+namespace fsstream {
+
+class LibsvmParser final : public Parser {
+ public:
+  void parse(Batch& batch, bool skip_bad) override;
+
+ private:
+  Verdict read_line(Batch& batch, const char* begin, const char* end);
+
+  RowMerge merge_;
+};
+
+}  // namespace fsstream

@@ -1,0 +1,95 @@
+#include "parse/row_merge.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace fsstream {
+
+namespace {
+
+bool strictly_ascending(const Key* keys, std::size_t count) {
+  for (std::size_t i = 1; i < count; ++i)
+    if (keys[i] <= keys[i - 1]) return false;
+  return true;
+}
+
+}  // namespace
+
+// Small rows get a sparse table, where probes hardly ever meet; large ones a compact one.
+void RowMerge::prepare(std::size_t entries) {
+  const std::size_t slots = std::bit_ceil(entries * (entries < 65536 ? 4 : 2));
+  const std::size_t known = slots_.size();
+  if (slots > known) {
+    slots_.reserve(slots);
+    slots_.set_size(slots);
+    std::memset(slots_.data() + known, 0, (slots - known) * sizeof(std::uint32_t));
+  }
+  if (entries >= std::numeric_limits<std::uint32_t>::max() - stamp_end_) {
+    std::memset(slots_.data(), 0, slots_.size() * sizeof(std::uint32_t));
+    stamp_end_ = 0;
+  }
+  stamp_ = stamp_end_ + 1;
+  stamp_end_ += static_cast<std::uint32_t>(entries);
+  shift_ = 64 - static_cast<unsigned>(std::countr_zero(slots));
+}
+
+std::size_t RowMerge::place(const Key* keys, std::size_t count, Key key) {
+  const std::size_t mask = (std::size_t{1} << (64 - shift_)) - 1;
+  std::uint32_t* const slots = slots_.data();
+  for (std::size_t slot = (key * 0x9e3779b97f4a7c15ULL) >> shift_;; slot = (slot + 1) & mask) {
+    const std::uint32_t stamp = slots[slot];
+    if (stamp < stamp_) {
+      slots[slot] = stamp_ + static_cast<std::uint32_t>(count);
+      return count;
+    }
+    if (keys[stamp - stamp_] == key) return stamp - stamp_;
+  }
+}
+
+bool RowMerge::merge(Batch& batch) {
+  const std::size_t begin = batch.row_starts.back();
+  const std::size_t count = batch.keys.size() - begin;
+  const Key* const keys = batch.keys.data() + begin;
+  if (strictly_ascending(keys, count)) return true;
+  prepare(count);
+  for (std::size_t i = 0; i < count; ++i)
+    if (place(keys, i, keys[i]) != i) return add_up(batch, begin, i);
+  return true;
+}
+
+// `repeated` is the first entry whose key has occurred before.
+bool RowMerge::add_up(Batch& batch, std::size_t begin, std::size_t repeated) {
+  const std::size_t count = batch.keys.size() - begin;
+  Key* const keys = batch.keys.data() + begin;
+  float* const values = batch.values.data() + begin;
+  TextRef* const names = batch.naming == Naming::kText ? batch.names.data() + begin : nullptr;
+  sums_.reserve(count);
+  double* const sums = sums_.data();
+  std::copy_n(values, repeated, sums);
+  std::size_t kept = repeated;
+  for (std::size_t i = repeated; i < count; ++i) {
+    const std::size_t at = place(keys, kept, keys[i]);
+    if (at != kept) {
+      sums[at] += static_cast<double>(values[i]);
+      continue;
+    }
+    keys[kept] = keys[i];
+    sums[kept] = static_cast<double>(values[i]);
+    if (names != nullptr) names[kept] = names[i];
+    ++kept;
+  }
+  bool finite = true;
+  for (std::size_t i = 0; i < kept; ++i) {
+    values[i] = static_cast<float>(sums[i]);
+    finite = finite && std::isfinite(values[i]);
+  }
+  batch.keys.set_size(begin + kept);
+  batch.values.set_size(begin + kept);
+  if (names != nullptr) batch.names.set_size(begin + kept);
+  return finite;
+}
+
+}  // namespace fsstream
