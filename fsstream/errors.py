@@ -59,3 +59,11 @@ class LockBusyError(FsstreamError):
     """Another run holds the lock."""
 
     exit_code = 75
+
+
+class Interrupted(FsstreamError):
+    """Stopped by a signal; the exit status is the shell's, 128 + the signal's number."""
+
+    def __init__(self, signal_number: int, message: str) -> None:
+        super().__init__(message)
+        self.exit_code = 128 + signal_number

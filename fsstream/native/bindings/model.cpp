@@ -8,6 +8,7 @@
 #include "core/batch.hpp"
 #include "core/label_map.hpp"
 #include "core/linear_model.hpp"
+#include "core/loss_meter.hpp"
 
 namespace fsstream {
 
@@ -46,6 +47,19 @@ nb::ndarray<nb::numpy, float, nb::ndim<2>> predict(const LinearModel& model, con
   return {scores, {batch.rows(), model.outputs()}, owner};
 }
 
+void measure(LossMeter& meter, const Batch& batch, nb::ndarray<const float, nb::c_contig, nb::device::cpu> scores) {
+  const std::size_t outputs = batch.rows() == 0 ? 0 : scores.size() / batch.rows();
+  if (outputs * batch.rows() != scores.size()) throw std::invalid_argument("scores are rows x outputs");
+  const nb::gil_scoped_release free;
+  meter.add(batch, scores.data(), outputs);
+}
+
+nb::list curve(const LossMeter& meter) {
+  nb::list out;
+  for (const auto& point : meter.curve()) out.append(nb::make_tuple(point.rows, point.mean, point.recent_mean));
+  return out;
+}
+
 }  // namespace
 
 void bind_model(nb::module_& m) {
@@ -68,7 +82,7 @@ void bind_model(nb::module_& m) {
                                                   : LabelMap::Kind::kClasses;
             new (self) LabelMap(which, std::move(known), max_classes, open);
           },
-          nb::arg("kind"), nb::arg("labels"), nb::arg("max_classes") = 1000, nb::arg("open") = true)
+          nb::arg("kind"), nb::arg("labels"), nb::arg("max_classes") = 1000, nb::arg("growing") = true)
       .def(
           "set_weight",
           [](LabelMap& map, nb::bytes label, float weight) { map.set_weight(from_bytes(label), weight); },
@@ -86,6 +100,17 @@ void bind_model(nb::module_& m) {
           nb::arg("keys"), nb::arg("weights"), nb::arg("classes"), nb::arg("intercepts"))
       .def_prop_ro("outputs", &LinearModel::outputs)
       .def("predict", &predict, nb::arg("batch"));
+
+  nb::class_<LossMeter>(m, "LossMeter")
+      .def(
+          "__init__",
+          [](LossMeter* self, std::string_view loss) { new (self) LossMeter(LossMeter::named(loss)); },
+          nb::arg("loss"))
+      .def("add", &measure, nb::arg("batch"), nb::arg("scores"))
+      .def_prop_ro("rows", &LossMeter::rows)
+      .def_prop_ro("mean", &LossMeter::mean)
+      .def_prop_ro("accuracy", &LossMeter::accuracy)
+      .def_prop_ro("curve", &curve);
 }
 
 }  // namespace fsstream

@@ -1,0 +1,5 @@
+"""`python -m fsstream` is `fsstream`."""
+
+from fsstream.cli.main import main
+
+main()

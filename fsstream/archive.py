@@ -1,0 +1,124 @@
+"""Archives: the form of models, checkpoints and spools on disk.
+
+A zip of stored `.npy` members and one `meta.json`, so numpy and zipfile read it without us. The
+zip comment ends in the SHA-256 of everything before it, because a zip's own checks do not cover
+its headers. Nothing is allocated from a number in the file before the digest has been checked,
+and no array may claim more than the bytes it has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsstream.errors import CorruptError, FsstreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+Members = dict[str, "NDArray[Any]"]
+
+_MARK = b"fsstream sha256 "
+_DIGEST_SIZE = 64
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes every time
+_KINDS = "biufS"
+
+
+def pack(meta: Mapping[str, Any], members: Mapping[str, NDArray[Any]]) -> bytes:
+    """The bytes of an archive: a function of its content alone."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        archive.comment = _MARK + b"0" * _DIGEST_SIZE
+        archive.writestr(_entry("meta.json"), json.dumps(meta, indent=1, sort_keys=True))
+        for name in sorted(members):
+            member = io.BytesIO()
+            np.lib.format.write_array(member, np.ascontiguousarray(members[name]), allow_pickle=False)
+            archive.writestr(_entry(f"{name}.npy"), member.getbuffer())
+    data = buffer.getbuffer()
+    body = data[:-_DIGEST_SIZE]
+    return bytes(body) + hashlib.sha256(body).hexdigest().encode()
+
+
+def unpack(data: bytes, path: str) -> tuple[dict[str, Any], Members]:
+    """What `pack` was given; CorruptError for anything else."""
+    body, digest = data[:-_DIGEST_SIZE], data[-_DIGEST_SIZE:]
+    if not body.endswith(_MARK):
+        raise CorruptError(f"{path}: not an fsstream archive, or cut short")
+    if hashlib.sha256(body).hexdigest().encode() != digest:
+        raise CorruptError(f"{path}: damaged: its digest does not match", hint="restore it from a copy")
+    try:
+        return _read(data)
+    except (ValueError, KeyError, zipfile.BadZipFile, RecursionError, NotImplementedError, EOFError) as error:
+        raise CorruptError(f"{path}: not a valid archive: {error}") from None
+
+
+def load(path: Path) -> tuple[dict[str, Any], Members]:
+    """Read and check an archive from a file."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FsstreamError(f"{path}: {error.strerror}") from None
+    return unpack(data, str(path))
+
+
+def pack_texts(texts: list[bytes]) -> Members:
+    """Byte strings as two arrays: all bytes, and where each ends."""
+    ends = np.cumsum([len(text) for text in texts], dtype=np.uint64)
+    return {"bytes": np.frombuffer(b"".join(texts), dtype=np.uint8), "ends": ends}
+
+
+def unpack_texts(data: NDArray[Any], ends: NDArray[Any]) -> list[bytes]:
+    """The inverse of `pack_texts`; ValueError when the ends do not fit."""
+    whole = data.tobytes()
+    bounds = [0, *(int(end) for end in ends)]
+    if bounds[-1] != len(whole) or any(a > b for a, b in pairwise(bounds)):
+        raise ValueError("names do not fit their lengths")
+    return [whole[a:b] for a, b in pairwise(bounds)]
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    return zipfile.ZipInfo(name, date_time=_EPOCH)
+
+
+def _read(data: bytes) -> tuple[dict[str, Any], Members]:
+    members: Members = {}
+    meta: dict[str, Any] | None = None
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for entry in archive.infolist():
+            if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > len(data):
+                raise ValueError(f"member {entry.filename!r} is not stored as it is")
+            content = archive.read(entry)
+            if entry.filename == "meta.json":
+                meta = json.loads(content)
+            elif entry.filename.endswith(".npy"):
+                members[entry.filename.removesuffix(".npy")] = _array(content)
+            else:
+                raise ValueError(f"unexpected member {entry.filename!r}")
+    if not isinstance(meta, dict):
+        raise ValueError("no meta.json")
+    return meta, members
+
+
+def _array(content: bytes) -> NDArray[Any]:
+    """The array of a `.npy` member, sized by its bytes and not by its header."""
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    if version != (1, 0):
+        raise ValueError("unexpected array version")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    payload = memoryview(content)[stream.tell() :]
+    count = 1
+    for size in shape:
+        count *= size
+    if dtype.kind not in _KINDS or (fortran and len(shape) > 1) or count * dtype.itemsize != len(payload):
+        raise ValueError("an array does not fit its header")
+    return np.frombuffer(payload, dtype=dtype).reshape(shape)

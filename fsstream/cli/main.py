@@ -1,0 +1,114 @@
+"""The command `fsstream`: finds the subcommand, and turns what goes wrong into an exit status."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from fsstream import __version__
+from fsstream.errors import FsstreamError, Interrupted, UsageError
+
+# Imported only when called, so that --help stays fast.
+COMMANDS = {
+    "select": "stream -> selected features as JSON Lines",
+    "predict": "one JSON line per example: score, probability, class",
+    "evaluate": "one JSON object: accuracy, auc, rmse ... as they apply",
+    "inspect": "what is in a model; verifies its digest",
+    "algos": "the backends, or one backend's parameters",
+}
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"fsstream.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def cli() -> None:
+    """Select features from streams too wide and too long for anything else.
+
+    Reads files or standard input, learns in one pass and in fixed memory, writes exactly k named
+    features. `fsstream COMMAND --help` tells more.
+    """
+
+
+def main() -> NoReturn:
+    """The entry point of the console script."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line; the exit status."""
+    try:
+        cli.main(arguments, prog_name="fsstream", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        return _complain(UsageError(error.format_message(), hint=_usage_hint(error)))
+    except Interrupted as stop:
+        _say(f"fsstream: {stop.message}")
+        return stop.exit_code
+    except BrokenPipeError:
+        _forget_stdout()
+        return 0
+    except (KeyboardInterrupt, click.Abort):
+        return 130
+    except Exception as error:
+        if "--debug" in arguments:
+            raise
+        return _complain(_explained(error))
+    return 0
+
+
+def _explained(error: Exception) -> FsstreamError:
+    """What is said of an exception that is not, or not yet, one of ours."""
+    if isinstance(error, FsstreamError):
+        return error
+    if isinstance(error, MemoryError):
+        return FsstreamError("out of memory", hint="lower --memory, --k or sketch_width")
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return FsstreamError(f"{where}{error.strerror or error}")
+    what = f"internal error: {type(error).__name__}: {error}"
+    return FsstreamError(what, hint="please report it, with what --debug adds")
+
+
+def _usage_hint(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "fsstream"
+    return f"`{path} --help` lists what there is"
+
+
+def _complain(error: FsstreamError) -> int:
+    _say(f"fsstream: error: {error.message}")
+    if error.hint:
+        _say(f"hint: {error.hint}")
+    return error.exit_code
+
+
+def _say(line: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.buffer.write(line.encode("utf-8", "backslashreplace") + b"\n")
+        sys.stderr.flush()
+
+
+def _forget_stdout() -> None:
+    """Keep the interpreter from complaining about a closed pipe when it exits."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,151 @@
+"""The fields of the option dataclasses as click options, so that each flag is written once."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fsstream.config import from_mapping
+from fsstream.errors import UsageError
+from fsstream.units import parse_interval, parse_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Function = Callable[..., None]
+
+_SHORT = {"quiet": "-q", "verbose": "-v", "output": "-o"}
+
+
+class _Parsed(click.ParamType):
+    """A value with a unit, parsed by one of the functions of `units`."""
+
+    def __init__(self, name: str, parse: Callable[[str], float]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return self._parse(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+_TYPES: dict[str, Any] = {
+    "integer": int,
+    "number": float,
+    "text": str,
+    "path": click.Path(),
+    "size": _Parsed("size", parse_size),
+    "interval": _Parsed("time|size", parse_interval),
+}
+
+
+class GroupedOption(click.Option):
+    """An option that knows the heading it stands under in --help."""
+
+    group = "General"
+
+
+class GroupedCommand(click.Command):
+    """A command whose help lists its options under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                groups.setdefault(getattr(param, "group", GroupedOption.group), []).append(record)
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+def command(
+    kind: type[Any], *, config: bool = False, **arguments: str
+) -> Callable[[Function], click.Command]:
+    """Turn a function of one options object into a command with the flags of its dataclass.
+
+    `arguments` names positional arguments, field -> metavar, that come before the inputs.
+    """
+
+    def make(function: Function) -> click.Command:
+        def call(*, debug: bool, **values: Any) -> None:  # debug is read by main.run
+            options = from_mapping(kind, values)
+            options.check()
+            function(options)
+
+        params: list[click.Parameter] = [
+            click.Argument([name], metavar=metavar, type=click.Path()) for name, metavar in arguments.items()
+        ]
+        params.append(click.Argument(["inputs"], nargs=-1, metavar="[INPUT]...", type=click.Path()))
+        params += [_click_option(field) for field in dataclasses.fields(kind) if "doc" in field.metadata]
+        if config:
+            params.append(_config_option(kind))
+        params.append(GroupedOption(["--debug"], is_flag=True, help="show tracebacks"))
+        return GroupedCommand(
+            function.__name__, params=params, callback=call, help=function.__doc__,
+            context_settings={"help_option_names": ["-h", "--help"]},
+        )  # fmt: skip
+
+    return make
+
+
+def _click_option(field: dataclasses.Field[Any]) -> click.Option:
+    meta = field.metadata
+    kind = meta["kind"]
+    flag = "--" + field.name.replace("_", "-")
+    names = [field.name, f"{flag}/--no-{flag[2:]}" if kind == "flag" else flag]
+    if field.name in _SHORT:
+        names.append(_SHORT[field.name])
+    settings: dict[str, Any] = {
+        "help": meta["doc"],
+        "default": field.default,
+        "envvar": "FSSTREAM_" + field.name.upper(),
+        "show_default": field.default not in (None, False, ()) and kind != "size",
+    }
+    if kind == "switch":
+        settings["is_flag"] = True
+    elif kind == "list":
+        settings |= {"multiple": True, "metavar": "TEXT"}
+    elif meta["choices"]:
+        settings["type"] = click.Choice(meta["choices"])
+    elif kind != "flag":
+        settings["type"] = _TYPES[kind]
+    option = GroupedOption(names, **settings)
+    option.group = meta["group"]
+    return option
+
+
+def _config_option(kind: type[Any]) -> click.Option:
+    def load(ctx: click.Context, param: click.Parameter, path: str | None) -> None:
+        if path is not None:
+            ctx.default_map = read_config(path, kind)
+
+    return GroupedOption(
+        ["--config"],
+        type=click.Path(),
+        is_eager=True,
+        expose_value=False,
+        callback=load,
+        envvar="FSSTREAM_CONFIG",
+        help="TOML file with any of these options; flags and environment win",
+    )
+
+
+def read_config(path: str, kind: type[Any]) -> dict[str, Any]:
+    """The options of a TOML file by field name; an unknown key is an error with a suggestion."""
+    try:
+        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        options = from_mapping(kind, table)
+    except OSError as error:
+        raise UsageError(f"--config {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"--config {path}: not valid TOML: {error}") from None
+    except UsageError as error:
+        raise UsageError(f"--config {path}: {error.message}", hint=error.hint) from None
+    return {name.replace("-", "_"): getattr(options, name.replace("-", "_")) for name in table}

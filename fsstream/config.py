@@ -1,0 +1,302 @@
+"""What a run is told to do: one frozen dataclass a command, each field with its help.
+
+The fields are the flags: `learning_rate` is `--learning-rate`, FSSTREAM_LEARNING_RATE, a TOML key
+and a keyword of `fsstream.select`. Whatever can be checked without opening a file is checked here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fsstream.errors import UsageError
+from fsstream.units import parse_interval, parse_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+FORMATS = (
+    "auto", "libsvm", "pairs", "tokens", "vw", "seq", "fasta", "fastq", "csv", "tsv", "jsonl", "columns",
+)  # fmt: skip
+LOSSES = ("auto", "logistic", "squared-hinge", "hinge", "squared", "softmax")
+KMER_FORMATS = ("seq", "fasta", "fastq")
+
+
+def option(
+    default: Any,
+    doc: str,
+    *,
+    kind: str = "text",
+    choices: Iterable[str] | None = None,
+    low: float | None = None,
+    group: str = "",
+) -> Any:
+    """A field that is also a flag. Kinds: text, integer, number, size, interval, flag, path, list."""
+    metadata = {"doc": doc, "kind": kind, "choices": tuple(choices or ()), "low": low, "group": group}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+_IN = "What comes in"
+_LEARN = "What is learned"
+_WITH = "With what"
+_OUT = "What goes out"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputOptions:
+    """How input is read: the same for every command that reads a stream."""
+
+    inputs: tuple[str, ...] = ()
+    format: str = option("auto", "format of the records", choices=FORMATS, group=_IN)
+    ngrams: int = option(1, "tokens: also count word n-grams up to N", kind="integer", low=1, group=_IN)
+    kmer: int | None = option(None, "length of k-mers, up to 32", kind="integer", low=1, group=_IN)
+    canonical: bool | None = option(
+        None, "a k-mer and its reverse complement are one feature (no default)", kind="flag", group=_IN
+    )
+    labels: str | None = option(
+        None, "fasta, fastq: table of record id or file name, TAB, label", kind="path", group=_IN
+    )
+    targets: str | None = option(None, "columns: one label a line, for each sample", kind="path", group=_IN)
+    label_column: str | None = option(None, "csv, tsv, jsonl: name (or number) of the label", group=_IN)
+    no_header: bool = option(False, "csv, tsv: columns are c1, c2, ...", kind="switch", group=_IN)
+    numeric: tuple[str, ...] = option((), "csv, tsv: columns that hold numbers", kind="list", group=_IN)
+    categorical: tuple[str, ...] = option((), "csv, tsv: columns that hold words", kind="list", group=_IN)
+    groups: str | None = option(None, "fgm: table of feature, TAB, group", kind="path", group=_IN)
+    keep: tuple[str, ...] = option((), "keep only features that match the pattern", kind="list", group=_IN)
+    ignore: tuple[str, ...] = option((), "drop features that match the pattern", kind="list", group=_IN)
+    normalize: str = option("none", "scale rows to unit length", choices=("none", "l2"), group=_IN)
+    threads: int | None = option(
+        None, "threads to use; changes the speed, never the result", kind="integer", low=1, group=_WITH
+    )
+    block_size: int = option(1 << 20, "bytes read at a time; never the result", kind="size", group=_WITH)
+    on_bad_line: str = option("stop", "what a bad record does", choices=("stop", "skip"), group=_OUT)
+    max_bad: int | None = option(None, "most bad records to skip", kind="integer", low=0, group=_OUT)
+    bad_lines: str | None = option(None, "copy skipped records to a file", kind="path", group=_OUT)
+    progress: bool | None = option(None, "show progress (default: on a terminal)", kind="flag", group=_OUT)
+    quiet: bool = option(False, "only errors", kind="switch", group=_OUT)
+    verbose: bool = option(False, "say what was decided", kind="switch", group=_OUT)
+
+    @property
+    def thread_count(self) -> int:
+        """As given, else the cores this process may use, four at most."""
+        return self.threads or min(len(os.sched_getaffinity(0)), 4)
+
+    def check(self) -> None:
+        """Raise UsageError for what can be known to be wrong before any file is opened."""
+        _check_fields(self)
+        if self.format in KMER_FORMATS and self.kmer is None:
+            raise UsageError(f"--format {self.format} needs --kmer", hint="for example --kmer 12")
+        if self.kmer is not None and self.kmer > 32:
+            raise UsageError(f"--kmer {self.kmer} is too long", hint="k-mers are exact up to 32 letters")
+        if self.kmer is not None and self.canonical is None:
+            raise UsageError(
+                "k-mers need --canonical or --no-canonical",
+                hint="reads from both strands want --canonical, stranded sequences --no-canonical",
+            )
+        self._check_format_only("ngrams", ("tokens",), self.ngrams > 1)
+        self._check_format_only("kmer", KMER_FORMATS, self.kmer is not None)
+        self._check_format_only("labels", ("fasta", "fastq"), self.labels is not None)
+        self._check_format_only("no-header", ("csv", "tsv"), self.no_header)
+        self._check_format_only("numeric", ("csv", "tsv"), bool(self.numeric))
+        self._check_format_only("categorical", ("csv", "tsv"), bool(self.categorical))
+        self._check_format_only("label-column", ("csv", "tsv", "jsonl"), self.label_column is not None)
+        self._check_format_only("targets", ("columns",), self.targets is not None)
+        if self.format == "columns" and self.targets is None:
+            raise UsageError("--format columns needs --targets", hint="a file with one label a line")
+        if (self.max_bad is not None or self.bad_lines) and self.on_bad_line != "skip":
+            raise UsageError("--max-bad and --bad-lines go with --on-bad-line skip")
+        if len([path for path in self.inputs if path == "-"]) > 1:
+            raise UsageError("standard input can be read once only")
+
+    def _check_format_only(self, flag: str, formats: tuple[str, ...], given: bool) -> None:
+        if given and self.format not in ("auto", *formats):
+            raise UsageError(
+                f"--{flag} has no use with --format {self.format}", hint=f"it is for {', '.join(formats)}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectOptions(InputOptions):
+    """Everything `fsstream select` can be told. None: not given."""
+
+    class_weight: tuple[str, ...] = option((), "LABEL=W: weight of a class's rows", kind="list", group=_IN)
+    shuffle: bool = option(False, "learn what is spooled in a fresh seeded order", kind="switch", group=_IN)
+    algo: str = option("mission", "the backend; see `fsstream algos`", group=_LEARN)
+    k: int | None = option(None, "number of features to select", kind="integer", low=1, group=_LEARN)
+    loss: str = option("auto", "what is minimised", choices=LOSSES, group=_LEARN)
+    passes: int | None = option(None, "times the data is read", kind="integer", low=1, group=_LEARN)
+    learning_rate: float | None = option(None, "size of a step", kind="number", low=0, group=_LEARN)
+    l1: float | None = option(None, "weight of the l1 penalty", kind="number", low=0, group=_LEARN)
+    l2: float | None = option(None, "weight of the l2 penalty", kind="number", low=0, group=_LEARN)
+    intercept: bool | None = option(None, "learn a constant beside the k features", kind="flag", group=_LEARN)
+    init: str | None = option(None, "start from a model (yesterday's)", kind="path", group=_LEARN)
+    seed: int = option(0, "of sketch cells, shuffles and draws", kind="integer", low=0, group=_LEARN)
+    set: tuple[str, ...] = option((), "KEY=VALUE: any parameter of the backend", kind="list", group=_LEARN)
+    max_classes: int = option(1000, "most classes to accept", kind="integer", low=2, group=_LEARN)
+    patience: int | None = option(
+        None, "stop after N passes without a better --valid loss", kind="integer", low=1, group=_LEARN
+    )
+    memory: int | None = option(
+        None, "most memory to use (default: 1 GB or a quarter)", kind="size", group=_WITH
+    )
+    workers: int | None = option(None, "workers of the method (asy-os)", kind="integer", low=1, group=_WITH)
+    spool_dir: str | None = option(None, "folder for data that is read again", kind="path", group=_WITH)
+    output: str | None = option(None, "write the selection to a file", kind="path", group=_OUT)
+    model: str | None = option(None, "write a model for predict and --init", kind="path", group=_OUT)
+    summary: str | None = option(None, "write what happened as JSON", kind="path", group=_OUT)
+    valid: str | None = option(None, "file to validate on after each pass", kind="path", group=_OUT)
+    lock: str | None = option(None, "exit 75 at once when another run holds it", kind="path", group=_OUT)
+
+    @property
+    def memory_bytes(self) -> int:
+        """As given, else 1 GB or a quarter of the machine, the smaller."""
+        if self.memory is not None:
+            return self.memory
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return min(10**9, machine // 4)
+
+    def check(self) -> None:
+        super().check()
+        if self.patience is not None and self.valid is None:
+            raise UsageError("--patience needs --valid FILE")
+        for item in self.class_weight:
+            split_class_weight(item)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApplyOptions(InputOptions):
+    """Of the commands that apply a model to a stream; what is not given is as it was in training."""
+
+    model: str = ""
+    output: str | None = option(None, "write to a file", kind="path", group=_OUT)
+
+
+def split_class_weight(item: str) -> tuple[str, float]:
+    """`spam=2.5` -> ("spam", 2.5)."""
+    label, equals, weight = item.rpartition("=")
+    try:
+        value = float(weight)
+    except ValueError:
+        value = -1.0
+    if not equals or not label or not 0 < value < float("inf"):
+        raise UsageError(f"--class-weight: expected LABEL=W with W above 0, got {item!r}")
+    return label, value
+
+
+def parse_parameters(parameters: type, settings: Iterable[str], algo: str) -> Any:
+    """The backend's Parameters from `--set` items; UsageError names what exists."""
+    fields = {field.name: field for field in dataclasses.fields(parameters)}
+    values: dict[str, Any] = {}
+    for item in settings:
+        key, equals, text = item.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals:
+            raise UsageError(f"--set: expected KEY=VALUE, got {item!r}")
+        if key not in fields:
+            raise UsageError(f"--set: {algo} has no parameter {key!r}", hint=suggest(key, fields))
+        values[key] = _parse_parameter(fields[key], text.strip())
+    return parameters(**values)
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """The hint for a name that does not exist."""
+    known = sorted(known)
+    close = difflib.get_close_matches(word, known, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"there is: {', '.join(known)}" if known else "there is none to set"
+
+
+def _parse_parameter(field: dataclasses.Field[Any], text: str) -> Any:
+    choices, low, high = (field.metadata.get(name) for name in ("choices", "low", "high"))
+    if choices:
+        if text not in choices:
+            raise UsageError(f"--set {field.name}: expected {' or '.join(choices)}, got {text!r}")
+        return text
+    integer = str(field.type).startswith("int")
+    try:
+        value = _integer(text) if integer else float(text)
+    except ValueError:
+        expected = "a whole number" if integer else "a number"
+        raise UsageError(f"--set {field.name}: expected {expected}, got {text!r}") from None
+    if (low is not None and not value >= low) or (high is not None and not value <= high):
+        bounds = f"from {low} on" if high is None else f"from {low} to {high}"
+        raise UsageError(f"--set {field.name}: expected a number {bounds}, got {text!r}")
+    return value
+
+
+def _integer(text: str) -> int:
+    """Whole numbers, also as powers: `2^18`."""
+    base, caret, exponent = text.partition("^")
+    if not caret:
+        return int(text)
+    if not 0 <= int(exponent) <= 63:
+        raise ValueError
+    power: int = int(base) ** int(exponent)
+    return power
+
+
+def from_mapping(kind: type[Any], values: Mapping[str, Any]) -> Any:
+    """Options from names and plain values, as a TOML file or a Python caller gives them."""
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    converted = {}
+    for name, value in values.items():
+        key = name.replace("-", "_")
+        if key not in fields:
+            raise UsageError(f"there is no option {name!r}", hint=suggest(key, fields))
+        converted[key] = _convert(fields[key], value)
+    return kind(**converted)
+
+
+def _convert(field: dataclasses.Field[Any], value: Any) -> Any:
+    kind = field.metadata.get("kind")
+    if value is None:
+        return None
+    try:
+        if kind == "size" and isinstance(value, str):
+            return parse_size(value)
+        if kind == "interval":
+            return parse_interval(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise UsageError(f"{field.name}: {error}") from None
+    if field.name == "set" and hasattr(value, "items"):
+        return tuple(f"{key}={setting}" for key, setting in value.items())
+    if field.name == "class_weight" and hasattr(value, "items"):
+        return tuple(f"{label}={weight}" for label, weight in value.items())
+    if kind == "list" or field.name == "inputs":
+        return (value,) if isinstance(value, str) else tuple(value)
+    if kind == "number":
+        return float(value)
+    return os.fspath(value) if kind == "path" else value
+
+
+_EXPECTED: dict[str, tuple[type, ...]] = {
+    "integer": (int,),
+    "size": (int,),
+    "number": (int, float),
+    "flag": (bool,),
+    "switch": (bool,),
+}
+
+
+def _check_fields(options: Any) -> None:
+    for field in dataclasses.fields(options):
+        value = getattr(options, field.name)
+        flag = "--" + field.name.replace("_", "-")
+        choices, low, kind = (field.metadata.get(name) for name in ("choices", "low", "kind"))
+        if value is None:
+            continue
+        expected = _EXPECTED.get(str(kind))
+        if expected and (
+            not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected)
+        ):
+            raise UsageError(f"{flag}: expected {kind}, got {value!r}")
+        if choices and value not in choices:
+            raise UsageError(
+                f"{flag}: expected one of {', '.join(choices)}, got {value!r}", hint=suggest(value, choices)
+            )
+        if low is not None and not value >= low:
+            raise UsageError(f"{flag}: expected {low} or more, got {value!r}")

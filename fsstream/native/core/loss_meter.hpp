@@ -1,0 +1,53 @@
+// LossMeter: mean loss and accuracy of scores, row by row in input order.
+//
+// The sums run in double and in row order, so they do not depend on how rows fall into
+// batches. A point of the curve is kept whenever the number of rows doubles.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/batch.hpp"
+
+namespace fsstream {
+
+class LossMeter {
+ public:
+  struct Point {
+    std::uint64_t rows;
+    double mean;         // over all rows so far
+    double recent_mean;  // since the point before
+  };
+
+  enum class Loss : std::uint8_t { kLogistic, kSquaredHinge, kHinge, kSquared, kSoftmax };
+  // Throws std::invalid_argument for a name that is no loss.
+  static Loss named(std::string_view name);
+
+  explicit LossMeter(Loss loss) : loss_(loss) {}
+
+  // `scores` holds batch.rows() x outputs numbers. With several outputs and a two-class
+  // loss the outputs are one-versus-rest.
+  void add(const Batch& batch, const float* scores, std::size_t outputs);
+
+  std::uint64_t rows() const { return rows_; }
+  double mean() const { return weight_ > 0 ? sum_ / weight_ : 0; }
+  double accuracy() const { return weight_ > 0 ? correct_ / weight_ : 0; }
+  const std::vector<Point>& curve() const { return curve_; }
+
+ private:
+  double row_loss(double target, const float* scores, std::size_t outputs, bool& correct) const;
+  void mark();
+
+  Loss loss_;
+  std::uint64_t rows_ = 0;
+  std::uint64_t next_mark_ = 1;
+  double sum_ = 0;
+  double weight_ = 0;
+  double correct_ = 0;
+  double marked_sum_ = 0;
+  double marked_weight_ = 0;
+  std::vector<Point> curve_;
+};
+
+}  // namespace fsstream

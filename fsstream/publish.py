@@ -1,0 +1,95 @@
+"""Files that appear whole or not at all: written beside, synced, renamed together at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fsstream.errors import FsstreamError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+class Publisher:
+    """Collects the files of a run; `commit` makes all of them appear, an exception none."""
+
+    def __init__(self) -> None:
+        self._pending: list[tuple[Path, Path]] = []  # (temporary, final)
+
+    def __enter__(self) -> Publisher:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for temporary, _ in self._pending:
+            temporary.unlink(missing_ok=True)
+
+    def add(self, path: str, data: bytes) -> None:
+        """Write `data` where `path` will be; pipes and devices get it at once."""
+        target = Path(os.path.realpath(path))
+        try:
+            if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+                target.write_bytes(data)
+                return
+            self._write_beside(target, data)
+        except OSError as error:
+            raise FsstreamError(f"cannot write {path}: {error.strerror}") from None
+
+    def commit(self) -> None:
+        """Rename everything into place, in the order it was added."""
+        for folder in {final.parent for _, final in self._pending}:
+            _sync_folder(folder)
+        while self._pending:
+            temporary, final = self._pending[0]
+            try:
+                temporary.replace(final)
+                _sync_folder(final.parent)
+            except OSError as error:
+                raise FsstreamError(f"cannot write {final}: {error.strerror}") from None
+            self._pending.pop(0)
+
+    def _write_beside(self, target: Path, data: bytes) -> None:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        self._pending.append((Path(name), target))
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), _mode_for(target))
+            os.fsync(file.fileno())
+
+
+def check_writable(path: str | None) -> None:
+    """Fail before a long run, not after it, when a file could never be written."""
+    if path is None:
+        return
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise FsstreamError(f"cannot write {path}: it is a folder")
+    if not target.parent.is_dir():
+        raise FsstreamError(f"cannot write {path}: there is no folder {target.parent}")
+    if not os.access(target.parent if not target.exists() or target.is_file() else target, os.W_OK):
+        raise FsstreamError(f"cannot write {path}: permission denied")
+
+
+def _mode_for(target: Path) -> int:
+    """An existing file keeps its mode; a new one gets what the umask leaves."""
+    with contextlib.suppress(OSError):
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # some filesystems cannot sync a folder
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
