@@ -8,6 +8,16 @@ from typing_extensions import Buffer
 
 def key_of_name(name: bytes) -> int: ...
 def murmur3_64(name: bytes) -> int: ...
+def dot(x: NDArray[np.float32 | np.float64], y: NDArray[np.float32 | np.float64]) -> float:
+    """Sum of products in sixteen lanes: the same bits on every machine."""
+
+def dot_baseline(x: NDArray[np.float32], y: NDArray[np.float64]) -> float:
+    """`dot` without wider registers."""
+
+def screen_moments(
+    x: NDArray[np.float32], residual: NDArray[np.float32], baseline: bool = False
+) -> tuple[float, float, float]:
+    """Sums of x r, x and x^2 in single precision."""
 
 class Batch:
     def __init__(self) -> None: ...

@@ -8,6 +8,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/text.hpp"
 #include "core/batch.hpp"
+#include "core/dot.hpp"
 #include "core/errors.hpp"
 #include "hash/identity.hpp"
 
@@ -71,6 +72,19 @@ nb::list bad_records(const Batch& batch) {
   return out;
 }
 
+template <class X, class Y>
+double dot_of(Vector<X> x, Vector<Y> y) {
+  if (x.size() != y.size()) throw std::invalid_argument("the vectors differ in length");
+  return dot(x.data(), y.data(), x.size());
+}
+
+nb::tuple screened(Vector<float> x, Vector<float> residual, bool baseline) {
+  if (x.size() != residual.size()) throw std::invalid_argument("the vectors differ in length");
+  const auto found = baseline ? screen_moments_baseline(x.data(), residual.data(), x.size())
+                              : screen_moments(x.data(), residual.data(), x.size());
+  return nb::make_tuple(found.with_residual, found.sum, found.squares);
+}
+
 // Errors of the core become ours: "message" or "message\nhint".
 void raise_as(const char* type, const char* text) {
   const std::string_view message(text);
@@ -98,6 +112,14 @@ void bind_core(nb::module_& m) {
   nb::register_exception_translator(&translate);
   m.def("key_of_name", [](nb::bytes name) { return key_of_name({name.c_str(), name.size()}); }, nb::arg("name"));
   m.def("murmur3_64", [](nb::bytes name) { return murmur3_64({name.c_str(), name.size()}); }, nb::arg("name"));
+  m.def("dot", &dot_of<float, float>, nb::arg("x"), nb::arg("y"));
+  m.def("dot", &dot_of<float, double>, nb::arg("x"), nb::arg("y"));
+  m.def("dot", &dot_of<double, double>, nb::arg("x"), nb::arg("y"));
+  m.def("dot_baseline", [](Vector<float> x, Vector<double> y) {
+    if (x.size() != y.size()) throw std::invalid_argument("the vectors differ in length");
+    return dot_baseline(x.data(), y.data(), x.size());
+  }, nb::arg("x"), nb::arg("y"));
+  m.def("screen_moments", &screened, nb::arg("x"), nb::arg("residual"), nb::arg("baseline") = false);
 
   nb::class_<Batch>(m, "Batch")
       .def(nb::init<>())
