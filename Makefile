@@ -1,7 +1,48 @@
-# One door for people and for CI. PYTHON may name any Python from 3.11 on.
-.PHONY: build
+# One door for people and for CI. PYTHON may name any Python from 3.11 on; ARGS goes to pytest.
+.PHONY: build demo test lint types asan wheel check clean
 PYTHON ?= python3
+BOOTSTRAP = command -v "$(PYTHON)" >/dev/null || { echo "fsstream: error: no $(PYTHON): install it (Debian, Ubuntu: apt install python3; Fedora: dnf install python3)" >&2; exit 1; }; "$(PYTHON)" scripts/bootstrap.py
+BIN = "$(CURDIR)/.venv/bin"
 
+# For developing: compiles the core into fsstream/, with PYTHON's own packages when it has nanobind, else with .venv's.
 build:
-	cmake -S fsstream/native -B build/dev -G Ninja -DPython_EXECUTABLE=$$(command -v $(PYTHON)) -DFSSTREAM_IN_PLACE=ON -DCMAKE_CXX_COMPILER_LAUNCHER=$$(command -v ccache) >/dev/null
+	@if "$(PYTHON)" -c 'import nanobind' 2>/dev/null; then python=$$(command -v "$(PYTHON)"); \
+	else $(BOOTSTRAP) && PATH=$(BIN):"$$PATH" && python=$(BIN)/python; fi && \
+	cmake -S fsstream/native -B build/dev -G Ninja -DPython_EXECUTABLE="$$python" -DFSSTREAM_IN_PLACE=ON -DCMAKE_CXX_COMPILER_LAUNCHER="$$(command -v ccache)" >/dev/null && \
 	cmake --build build/dev
+
+# The main job on bundled mails: which words tell spam from ham.
+demo:
+	@$(BOOTSTRAP)
+	@scripts/demo.sh
+
+test:
+	@$(BOOTSTRAP) --extra test
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint:
+	@$(BOOTSTRAP) --extra test --extra dev
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@find fsstream/native -name '*.[ch]pp' -exec $(BIN)/clang-format --dry-run -Werror {} +
+
+types:
+	@$(BOOTSTRAP) --extra test --extra dev
+	@$(BIN)/mypy
+
+# The test suite on a core that stops at the first bad access or undefined behaviour.
+asan:
+	@$(BOOTSTRAP) --extra test --sanitized
+	@scripts/sanitized.sh -m pytest -q $(ARGS)
+
+# A source distribution, and from nothing but that a wheel for this Python.
+wheel:
+	@$(BOOTSTRAP) --extra test --extra dev
+	@$(BIN)/python -m build --outdir dist
+
+check: lint types test
+
+clean:
+	rm -rf build dist wheelhouse .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -f fsstream/*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
