@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SHORT = {"quiet": "-q", "verbose": "-v", "output": "-o"}
 
 
-class _Parsed(click.ParamType):
+class _Parsed(click.ParamType[Any]):
     """A value with a unit, parsed by one of the functions of `units`."""
 
     def __init__(self, name: str, parse: Callable[[str], float]) -> None:

@@ -1,6 +1,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
@@ -63,6 +64,11 @@ nb::list names(const Batch& batch) {
   std::string scratch;
   for (std::size_t j = 0; j < batch.entries(); ++j) out.append(to_bytes(batch.name(j, scratch)));
   return out;
+}
+
+void set_targets(Batch& batch, Vector<float> targets) {
+  if (targets.size() != batch.rows()) throw std::invalid_argument("one target per row");
+  std::copy_n(targets.data(), targets.size(), batch.targets.data());
 }
 
 nb::list bad_records(const Batch& batch) {
@@ -140,6 +146,7 @@ void bind_core(nb::module_& m) {
       .def_prop_ro("records", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).records, self); })
       .def_prop_ro("skipped_windows", [](const Batch& batch) { return batch.skipped_windows; })
       .def_prop_ro("bad", &bad_records)
+      .def("set_targets", &set_targets, nb::arg("targets"))
       .def("normalize_l2", &Batch::normalize_l2, nb::call_guard<nb::gil_scoped_release>())
       .def("labels", [](const Batch& batch) { return texts(batch, batch.labels); })
       .def("tags", [](const Batch& batch) { return texts(batch, batch.tags); })

@@ -20,7 +20,8 @@ std::size_t lines_end(nb::handle buffer) {
 void bind_parse(nb::module_& m) {
   m.def("lines_end", &lines_end, nb::arg("buffer"));
   nb::class_<Parser>(m, "Parser")
-      .def("parse", &parse_buffer, nb::arg("buffer"), nb::arg("batch"), nb::arg("skip_bad") = false);
+      .def("parse", &parse_buffer, nb::arg("buffer"), nb::arg("batch"), nb::arg("skip_bad") = false,
+           nb::arg("source") = "", nb::arg("starts_source") = true);
   nb::class_<LibsvmParser, Parser>(m, "LibsvmParser").def(nb::init<>());
 }
 

@@ -1,7 +1,10 @@
 // What the bindings of all parsers share.
 #pragma once
 
+#include <nanobind/stl/string.h>
+
 #include <stdexcept>
+#include <string>
 
 #include "bindings/bindings.hpp"
 #include "bindings/text.hpp"
@@ -10,10 +13,14 @@
 namespace fsstream {
 
 // Fills the batch with the rows of a buffer of whole records, and keeps the buffer alive in it.
-inline void parse_buffer(Parser& parser, nb::handle buffer, Batch& batch, bool skip_bad) {
+// `source` names the file, `starts_source` tells that the buffer is its beginning.
+inline void parse_buffer(Parser& parser, nb::handle buffer, Batch& batch, bool skip_bad, std::string source,
+                         bool starts_source) {
   LentText text = lend(buffer);
   if (text.view.size() >= TextRef::kArena) throw std::invalid_argument("a block is below 2 GiB");
   batch.start(text.view, std::move(text.owner));
+  batch.source = std::move(source);
+  batch.starts_source = starts_source;
   const nb::gil_scoped_release released;
   parser.parse(batch, skip_bad);
 }

@@ -1,0 +1,141 @@
+"""Blocks in, parsed batches out: parsers run in threads ahead, results come in input order.
+
+What comes out does not depend on the number of threads: a ticket keeps Blocks in the order they
+were read, and batches are handed over in the order of their tickets.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fsstream._native import Batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fsstream._native import Parser
+    from fsstream.sources import Block
+
+
+@dataclass
+class Parsed:
+    """A Block and its rows, until the next one is taken."""
+
+    block: Block
+    batch: Batch
+
+
+class _Ticket:
+    """The place of one Block in line: filled by a worker, awaited by the learner."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.block: Block | None = None  # None when ready: there are no more Blocks
+        self.error: BaseException | None = None
+        self.ready = threading.Event()
+
+
+def parse_blocks(
+    blocks: Iterator[Block], make_parser: Callable[[], Parser], *, threads: int, skip_bad: bool
+) -> Iterator[Parsed]:
+    """Parse with `threads` - 1 threads beside the caller's; with one thread, in the caller's."""
+    if threads == 1:
+        yield from _parse_here(blocks, make_parser(), skip_bad)
+    else:
+        with _Workers(blocks, make_parser, workers=threads - 1, skip_bad=skip_bad) as workers:
+            yield from workers
+
+
+def _parse_here(blocks: Iterator[Block], parser: Parser, skip_bad: bool) -> Iterator[Parsed]:
+    batch = Batch()
+    for block in blocks:
+        _parse(parser, block, batch, skip_bad)
+        yield Parsed(block, batch)
+
+
+def _parse(parser: Parser, block: Block, batch: Batch, skip_bad: bool) -> None:
+    parser.parse(block.data, batch, skip_bad, block.source, block.begins_source)
+
+
+class _Workers:
+    """Threads that read and parse ahead. Reading is in turn, parsing is side by side."""
+
+    def __init__(
+        self, blocks: Iterator[Block], make_parser: Callable[[], Parser], *, workers: int, skip_bad: bool
+    ) -> None:
+        self._blocks = blocks
+        self._skip_bad = skip_bad
+        self._turn = threading.Lock()  # held while a Block is read and its ticket queued
+        self._free: deque[Batch] = deque(Batch() for _ in range(2 * workers + 1))
+        self._queue: deque[_Ticket] = deque()
+        self._changed = threading.Condition()
+        self._stopped = False
+        # Daemons: a worker that waits for a stalled pipe must not keep the program from ending.
+        self._threads = [
+            threading.Thread(target=self._work, args=(make_parser(),), daemon=True) for _ in range(workers)
+        ]
+
+    def __enter__(self) -> _Workers:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def __iter__(self) -> Iterator[Parsed]:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: bool(self._queue))
+                ticket = self._queue.popleft()
+            ticket.ready.wait()
+            if ticket.error is not None:
+                raise ticket.error
+            if ticket.block is None:
+                return
+            yield Parsed(ticket.block, ticket.batch)
+            ticket.block = None
+            self._release(ticket.batch)
+
+    def _release(self, batch: Batch) -> None:
+        with self._changed:
+            self._free.append(batch)
+            self._changed.notify_all()
+
+    def _work(self, parser: Parser) -> None:
+        while True:
+            with self._turn:
+                ticket = self._next_ticket()
+            if ticket is None:
+                return
+            if ticket.block is not None and ticket.error is None:
+                try:
+                    _parse(parser, ticket.block, ticket.batch, self._skip_bad)
+                except BaseException as error:
+                    ticket.error = error
+            last = ticket.block is None or ticket.error is not None
+            ticket.ready.set()
+            if last:
+                return
+
+    def _next_ticket(self) -> _Ticket | None:
+        """Read a Block into the next place in line; None when the run is over."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopped or bool(self._free))
+            if self._stopped:
+                return None
+            ticket = _Ticket(self._free.popleft())
+        try:
+            ticket.block = next(self._blocks, None)
+        except BaseException as error:
+            ticket.error = error
+        with self._changed:
+            self._stopped = self._stopped or ticket.block is None
+            self._queue.append(ticket)
+            self._changed.notify_all()
+        return ticket

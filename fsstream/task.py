@@ -1,0 +1,138 @@
+"""What is to be predicted: decided from the labels of the first records, never from blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fsstream._native import LabelMap, canonical_label
+from fsstream.algorithms.learner import Task
+from fsstream.errors import DataError, UsageError
+from fsstream.text import to_bytes, to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fsstream.algorithms.learner import Learner
+
+TWO_CLASS_LOSSES = ("logistic", "squared-hinge", "hinge")
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The distinct labels of the first records, each by its one spelling."""
+
+    numbers: dict[bytes, float]
+    words: frozenset[bytes]
+
+    def __len__(self) -> int:
+        return len(self.numbers) + len(self.words)
+
+    @classmethod
+    def seen(cls, texts: Iterable[bytes], values: NDArray[np.float64]) -> Labels:
+        """From the label spans of a batch and their numbers (NaN: not a number)."""
+        numbers: dict[bytes, float] = {}
+        words = set()
+        for text, value in dict(zip(texts, values.tolist(), strict=True)).items():
+            if not text:
+                continue
+            if value == value:
+                numbers[canonical_label(text, value)] = value
+            else:
+                words.add(text)
+        return cls(numbers, frozenset(words))
+
+    def ordered(self) -> list[bytes]:
+        """Smaller number or earlier bytes first; a number and a word compare as bytes."""
+        if self.words:
+            return sorted([*self.numbers, *self.words])
+        return sorted(self.numbers, key=lambda label: self.numbers[label])
+
+
+def decide(loss: str, labels: Labels, backend: type[Learner]) -> tuple[str, str]:
+    """The loss and the kind of target: `numbers`, `binary` or `classes`."""
+    if loss == "auto":
+        loss, kind = _guess(labels, backend)
+    elif loss == "squared":
+        if labels.words:
+            word = to_text(sorted(labels.words)[0])
+            raise DataError(f"--loss squared predicts numbers, and there is a label {word!r}")
+        kind = "numbers"
+    elif loss == "softmax":
+        kind = "classes"
+    else:
+        kind = "binary" if len(labels) <= 2 else "classes"
+    if loss not in backend.losses:
+        raise UsageError(
+            f"{backend.name} cannot minimise the {loss} loss", hint=f"it can: {', '.join(backend.losses)}"
+        )
+    return loss, kind
+
+
+def _guess(labels: Labels, backend: type[Learner]) -> tuple[str, str]:
+    if len(labels) <= 2:
+        return backend.auto_binary_loss, "binary"
+    if labels.words:
+        return ("softmax" if "softmax" in backend.losses else backend.auto_binary_loss), "classes"
+    if any(value != int(value) for value in labels.numbers.values()):
+        return "squared", "numbers"
+    raise UsageError(
+        f"the labels are {len(labels)} different whole numbers: classes or quantities?",
+        hint="say --loss softmax (or another) for classes, --loss squared for quantities",
+    )
+
+
+def start_labels(kind: str, labels: Labels, task_labels: Iterable[str] = ()) -> list[bytes]:
+    """What the label map is told before the first row: both labels when both are known.
+
+    With one label so far, which of the two is positive is not known yet: the map calls the first
+    one it meets negative, and `turned` tells at the end whether that was wrong.
+    """
+    given = [to_bytes(label) for label in task_labels]
+    if given:
+        return given
+    if kind == "binary":
+        return labels.ordered() if len(labels) == 2 else []
+    return []
+
+
+def turned(kind: str, labels: list[bytes]) -> bool:
+    """Whether a binary map had its first label, taken for negative, in the positive's place."""
+    if kind != "binary" or len(labels) < 2:
+        return False
+    return labels != _as_labels(labels).ordered()
+
+
+def _as_labels(labels: list[bytes]) -> Labels:
+    numbers: dict[bytes, float] = {}
+    words = set()
+    for label in labels:
+        try:
+            numbers[label] = float(label)
+        except ValueError:
+            words.add(label)
+    return Labels(numbers, frozenset(words))
+
+
+def make_task(loss: str, known: list[bytes], max_classes: int) -> Task:
+    """The Task a learner is made with."""
+    return Task(loss=loss, labels=tuple(to_text(label) for label in known), max_classes=max_classes)
+
+
+def make_map(kind: str, known: list[bytes], max_classes: int, weights: Iterable[tuple[str, float]]) -> LabelMap:
+    """The map from labels as written to targets."""
+    label_map = LabelMap(kind, known, max_classes)
+    for label, weight in weights:
+        label_map.set_weight(_spelled(label), weight)
+    return label_map
+
+
+def _spelled(label: str) -> bytes:
+    text = to_bytes(label)
+    try:
+        return canonical_label(text, float(text))
+    except ValueError:
+        return text
