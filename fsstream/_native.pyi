@@ -1,6 +1,6 @@
 """The native core: batches, parsers, learners and solvers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,18 @@ class Parser:
         source: str = "",
         starts_source: bool = True,
     ) -> None: ...
+
+def fasta_head(buffer: Buffer) -> int: ...
+def fastq_head(buffer: Buffer) -> int: ...
+
+class SeqParser(Parser):
+    def __init__(self, kmer: int, canonical: bool) -> None: ...
+
+class FastaParser(Parser):
+    def __init__(self, kmer: int, canonical: bool, labels: Mapping[bytes, bytes]) -> None: ...
+
+class FastqParser(Parser):
+    def __init__(self, kmer: int, canonical: bool, labels: Mapping[bytes, bytes]) -> None: ...
 
 class LibsvmParser(Parser):
     def __init__(self) -> None: ...

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # Imported on first use, so that `fsstream --help` stays fast.
 FORMATS = {
     "libsvm": "fsstream.formats.libsvm",
+    "seq": "fsstream.formats.seq",
+    "fasta": "fsstream.formats.fasta",
+    "fastq": "fsstream.formats.fastq",
 }
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -10,3 +14,6 @@ class FormatOptions:
     """The options of the command line that reach parsers. None or empty: not given."""
 
     ngrams: int = 1  # tokens: the longest word n-gram
+    kmer: int | None = None  # seq, fasta, fastq: letters of a word
+    canonical: bool | None = None  # whether a word and its reverse complement are one
+    labels: Mapping[bytes, bytes] = field(default_factory=dict)  # fasta, fastq: id or file name -> label

@@ -5,4 +5,5 @@ NB_MODULE(_native, m) {
   fsstream::bind_core(m);
   fsstream::bind_model(m);
   fsstream::bind_parse(m);
+  fsstream::bind_parse_records(m);
 }

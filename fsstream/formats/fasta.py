@@ -1,0 +1,24 @@
+"""FASTA: a `>` header and its sequence, on any number of lines; one row a record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fsstream._native import FastaParser, fasta_head
+from fsstream.formats.sequences import kmer_options
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from fsstream.formats.options import FormatOptions
+
+
+def head(data: Buffer, final: bool) -> int:
+    """Bytes up to the end of the last whole record; all of them when nothing follows."""
+    return len(memoryview(data)) if final else fasta_head(data)
+
+
+def parser(options: FormatOptions) -> FastaParser:
+    """The native parser; labels come from the table of `--labels` or the headers."""
+    kmer, canonical = kmer_options(options)
+    return FastaParser(kmer, canonical, options.labels)

@@ -1,0 +1,43 @@
+// Lines of records that are more than one line: where one ends and the next begins. A CR
+// before the LF is no part of a line.
+#pragma once
+
+#include <cstring>
+#include <string_view>
+
+#include "parse/fields.hpp"
+
+namespace fsstream {
+
+struct Line {
+  const char* begin;
+  const char* end;   // without LF, CR LF
+  const char* next;  // where the following line begins; the end of the text after the last
+
+  std::size_t size() const { return static_cast<std::size_t>(end - begin); }
+  std::string_view view() const { return {begin, size()}; }
+  bool terminated() const { return next != begin && next[-1] == '\n'; }
+};
+
+// The line at `begin`, which must lie before `text_end`.
+inline Line line_at(const char* begin, const char* text_end) {
+  const void* const found = std::memchr(begin, '\n', static_cast<std::size_t>(text_end - begin));
+  const char* end = found != nullptr ? static_cast<const char*>(found) : text_end;
+  const char* const next = found != nullptr ? end + 1 : text_end;
+  if (end != begin && end[-1] == '\r') --end;
+  return {begin, end, next};
+}
+
+inline bool is_line_end(char c) { return c == '\n' || c == '\r'; }
+
+// Past the empty lines at `p`.
+inline const char* skip_line_ends(const char* p, const char* end) {
+  while (p != end && is_line_end(*p)) ++p;
+  return p;
+}
+
+inline std::string_view between(const char* begin, const char* end) {
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+}  // namespace fsstream
