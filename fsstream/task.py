@@ -122,7 +122,9 @@ def make_task(loss: str, known: list[bytes], max_classes: int) -> Task:
     return Task(loss=loss, labels=tuple(to_text(label) for label in known), max_classes=max_classes)
 
 
-def make_map(kind: str, known: list[bytes], max_classes: int, weights: Iterable[tuple[str, float]]) -> LabelMap:
+def make_map(
+    kind: str, known: list[bytes], max_classes: int, weights: Iterable[tuple[str, float]]
+) -> LabelMap:
     """The map from labels as written to targets."""
     label_map = LabelMap(kind, known, max_classes)
     for label, weight in weights:

@@ -21,6 +21,10 @@ FORMATS = {
     "seq": "fsstream.formats.seq",
     "fasta": "fsstream.formats.fasta",
     "fastq": "fsstream.formats.fastq",
+    "pairs": "fsstream.formats.pairs",
+    "tokens": "fsstream.formats.tokens",
+    "vw": "fsstream.formats.vw",
+    "columns": "fsstream.formats.columns",
 }
 
 

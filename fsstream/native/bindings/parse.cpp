@@ -2,7 +2,11 @@
 
 #include <cstring>
 
+#include "parse/columns.hpp"
 #include "parse/libsvm.hpp"
+#include "parse/pairs.hpp"
+#include "parse/tokens.hpp"
+#include "parse/vw.hpp"
 
 namespace fsstream {
 
@@ -23,6 +27,10 @@ void bind_parse(nb::module_& m) {
       .def("parse", &parse_buffer, nb::arg("buffer"), nb::arg("batch"), nb::arg("skip_bad") = false,
            nb::arg("source") = "", nb::arg("starts_source") = true);
   nb::class_<LibsvmParser, Parser>(m, "LibsvmParser").def(nb::init<>());
+  nb::class_<PairsParser, Parser>(m, "PairsParser").def(nb::init<>());
+  nb::class_<TokensParser, Parser>(m, "TokensParser").def(nb::init<std::size_t>(), nb::arg("ngrams") = 1);
+  nb::class_<VwParser, Parser>(m, "VwParser").def(nb::init<>());
+  nb::class_<ColumnsParser, Parser>(m, "ColumnsParser").def(nb::init<>());
 }
 
 }  // namespace fsstream

@@ -2,7 +2,7 @@
 //
 // White space is what isspace means in the C locale. A line feed ends a record, so a
 // carriage return before it is white space at the end of the line; records of nothing
-// but white space are skipped.
+// but white space are skipped. Text has no NUL: a line that holds one is bad, wherever.
 #pragma once
 
 #include <cstring>
@@ -12,6 +12,9 @@
 namespace fsstream {
 
 inline constexpr std::size_t kLongestName = 64 * 1024;
+inline constexpr Fault kNul{"text", "the line holds a NUL byte: is this a binary file?"};
+inline constexpr Fault kLongName{"a name of at most 64 KiB", "is there white space between the names?"};
+inline constexpr Fault kSum{"values with a finite sum", "values of one feature are added up; these leave float32"};
 
 inline bool is_blank(char c) { return c == ' ' || static_cast<unsigned char>(c - '\t') <= '\r' - '\t'; }
 
@@ -43,6 +46,12 @@ inline void report(Batch& batch, const char* begin, const char* end, const Verdi
                        verdict.fault.expected, verdict.fault.hint});
 }
 
+// The first NUL of a line, as a verdict.
+inline Verdict check_text(const char* begin, const char* end) {
+  const auto* nul = static_cast<const char*>(std::memchr(begin, '\0', static_cast<std::size_t>(end - begin)));
+  return nul == nullptr ? Verdict{} : Verdict{nul, kNul};
+}
+
 // Gives each line to `read_line(begin, end)`, which appends a row or not, and drops what a
 // bad line has left.
 template <class ReadLine>
@@ -52,9 +61,12 @@ void for_each_line(Batch& batch, bool skip_bad, ReadLine&& read_line) {
   while (p != text_end) {
     const auto* feed = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(text_end - p)));
     const char* const line_end = feed == nullptr ? text_end : feed;
-    const Verdict verdict = read_line(p, line_end);
+    const std::size_t composed = batch.arena.size();
+    Verdict verdict = check_text(p, line_end);
+    if (verdict.good()) verdict = read_line(p, line_end);
     if (!verdict.good()) {
       batch.drop_row();
+      batch.arena.set_size(composed);
       report(batch, p, line_end, verdict);
       if (!skip_bad) return;
     }

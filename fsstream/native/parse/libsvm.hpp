@@ -1,8 +1,7 @@
 // Libsvm text: `label[,label] [qid:n] index:value ... # comment`.
 #pragma once
 
-#include "parse/fields.hpp"
-#include "parse/row_merge.hpp"
+#include "parse/numbered.hpp"
 
 namespace fsstream {
 
@@ -13,7 +12,7 @@ class LibsvmParser final : public Parser {
  private:
   Verdict read_line(Batch& batch, const char* begin, const char* end);
 
-  RowMerge merge_;
+  NumberedEntries entries_{0, true, "an index is a number; for names use --format pairs"};
 };
 
 }  // namespace fsstream

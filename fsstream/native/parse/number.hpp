@@ -32,7 +32,8 @@ inline std::uint64_t load(const char* p) {
 
 // Eight bytes, zeros from `end` on.
 inline std::uint64_t load_before(const char* p, const char* end) {
-  if (end - p >= 8) [[likely]] return load(p);
+  if (end - p >= 8) [[likely]]
+    return load(p);
   std::uint64_t word = 0;
   std::memcpy(&word, p, static_cast<std::size_t>(end - p));
   return word;
@@ -57,8 +58,7 @@ inline std::uint64_t value_of_digits(std::uint64_t word, unsigned count) {
 }  // namespace swar
 
 inline constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
-inline constexpr std::uint64_t kIntegerPowersOfTen[] = {1,       10,       100,       1000,      10000,
-                                                        100000,  1000000,  10000000,  100000000};
+inline constexpr std::uint64_t kIntegerPowersOfTen[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 
 // The paths of long numbers and exponents; same contract as their inline fronts.
 const char* read_long_index(const char* p, const char* end, std::uint64_t& value);
@@ -102,8 +102,7 @@ inline const char* read_number(const char* p, const char* end, Real& value) {
   if (q != end && *q == '.') {
     const std::uint64_t fraction = swar::load_before(++q, end);
     fractions = swar::leading_digits(fraction);
-    if (fractions != 0)
-      digits = digits * kIntegerPowersOfTen[fractions] + swar::value_of_digits(fraction, fractions);
+    if (fractions != 0) digits = digits * kIntegerPowersOfTen[fractions] + swar::value_of_digits(fraction, fractions);
     q += fractions;
   }
   // Up to 15 digits and a power of ten up to 10^8 are exact in float64, so one division rounds once.

@@ -68,7 +68,7 @@ def test_label_values() -> None:
         (b"a#b 1:1", 1),
         (b"x\x00 1:1", 1),
         (b"1 qid:x 1:1", 2),
-        (b"1 1:3e38 1:3e38", 0),
+        (b"1 1:3e38 1:3e38", 2),
     ],
 )
 def test_faults(line: bytes, column: int) -> None:

@@ -1,0 +1,18 @@
+"""Tokens text: `label token token ...`, one record a line; each occurrence counts 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fsstream._native import TokensParser
+from fsstream.formats.lines import head
+
+if TYPE_CHECKING:
+    from fsstream.formats.options import FormatOptions
+
+__all__ = ["head", "parser"]
+
+
+def parser(options: FormatOptions) -> TokensParser:
+    """The native parser; `--ngrams` is its option."""
+    return TokensParser(options.ngrams)

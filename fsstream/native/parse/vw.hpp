@@ -1,0 +1,33 @@
+// Vowpal Wabbit text: `label [weight] ['tag]|ns[:w] name[:value] ... |ns2 ...`.
+//
+// A feature is named `ns^name`, or `name` in the empty namespace; its value (1 unless given)
+// is multiplied by the namespace's weight.
+#pragma once
+
+#include "parse/fields.hpp"
+#include "parse/row_merge.hpp"
+
+namespace fsstream {
+
+class NamedRow;
+
+class VwParser final : public Parser {
+ public:
+  void parse(Batch& batch, bool skip_bad) override;
+
+ private:
+  // What stands before the first bar.
+  struct Front {
+    std::string_view label;
+    std::string_view tag;
+    float weight = 1;
+  };
+
+  Verdict read_line(Batch& batch, const char* begin, const char* end);
+  Verdict read_front(const char* p, const char* bar, Front& front);
+  Verdict read_namespace(Batch& batch, NamedRow& row, const char*& p, const char* end);
+
+  RowMerge merge_;
+};
+
+}  // namespace fsstream
