@@ -1,0 +1,248 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "bindings/bindings.hpp"
+#include "solve/column_cache.hpp"
+#include "solve/column_collector.hpp"
+#include "solve/empirical_loss.hpp"
+#include "solve/feature_scores.hpp"
+#include "solve/moreau.hpp"
+#include "solve/reduced_problem.hpp"
+
+namespace fsstream {
+
+namespace {
+
+template <class T>
+nb::ndarray<nb::numpy, T> own(std::vector<T> values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner);
+}
+
+template <class T>
+std::vector<T> copied(std::span<const T> values) {
+  return {values.begin(), values.end()};
+}
+
+template <class T>
+std::span<const T> span_of(const Vector<T>& array) {
+  return {array.data(), array.size()};
+}
+
+FgmLoss loss_named(const std::string& name) {
+  if (name == "squared-hinge") return FgmLoss::kSquaredHinge;
+  if (name == "logistic") return FgmLoss::kLogistic;
+  if (name == "squared") return FgmLoss::kSquared;
+  throw std::invalid_argument("unknown loss: " + name);
+}
+
+nb::tuple best_features(const FeatureScores& scores, std::size_t count, Vector<Key> without) {
+  const auto found = scores.best(count, span_of(without));
+  std::vector<Key> keys;
+  std::vector<double> values;
+  for (const auto& scored : found) {
+    keys.push_back(scored.key);
+    values.push_back(scored.score);
+  }
+  return nb::make_tuple(own(std::move(keys)), own(std::move(values)));
+}
+
+void check_rows(const FeatureScores& scores, std::size_t size) {
+  if (size != scores.rows()) throw std::invalid_argument("one residual a row");
+}
+
+ReducedSolution solution_from(Vector<std::uint64_t> starts, Vector<std::uint32_t> members, Vector<double> weights,
+                              double bias, double tau) {
+  ReducedSolution solution;
+  solution.starts.assign(starts.data(), starts.data() + starts.size());
+  solution.members.assign(members.data(), members.data() + members.size());
+  solution.weights.assign(weights.data(), weights.data() + weights.size());
+  solution.bias = bias;
+  solution.tau = tau;
+  if (starts.size() == 0 || starts(0) != 0 || solution.starts.back() != members.size() ||
+      !std::is_sorted(solution.starts.begin(), solution.starts.end()) || weights.size() != members.size())
+    throw std::invalid_argument("starts, members and weights do not fit together");
+  return solution;
+}
+
+void check_problem(const ColumnCache& columns, const ReducedSolution& solution, Vector<double> targets,
+                   Vector<double> costs) {
+  if (targets.size() != columns.rows() || costs.size() != columns.rows())
+    throw std::invalid_argument("one target and one cost a row");
+  for (const std::uint32_t column : solution.members)
+    if (column >= columns.columns()) throw std::invalid_argument("no such column");
+}
+
+ReducedSolution solve(const ColumnCache& columns, const std::string& loss, Vector<double> targets, Vector<double> costs,
+                      Vector<std::uint64_t> starts, Vector<std::uint32_t> members, Vector<double> weights, double bias,
+                      double tau, const ProximalOptions& options) {
+  ReducedSolution solution = solution_from(starts, members, weights, bias, tau);
+  check_problem(columns, solution, targets, costs);
+  const EmpiricalLoss empirical(loss_named(loss), span_of(targets), span_of(costs));
+  const nb::gil_scoped_release released;
+  solve_reduced(columns, empirical, options, solution);
+  return solution;
+}
+
+void bind_scores(nb::module_& m) {
+  nb::class_<FeatureScores>(m, "FeatureScores")
+      .def(nb::init<std::size_t, std::size_t, bool>(), nb::arg("table_bytes"), nb::arg("row_bytes"), nb::arg("shift"))
+      .def("load", &FeatureScores::load, nb::arg("batch"), nb::call_guard<nb::gil_scoped_release>())
+      .def("finish_load", &FeatureScores::finish_load, nb::arg("slope"), nb::arg("offset"),
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("start", &FeatureScores::start)
+      .def(
+          "add",
+          [](FeatureScores& self, const Batch& batch, Vector<double> r, std::size_t first_row) {
+            check_rows(self, r.size());
+            if (first_row + batch.rows() > r.size()) throw std::invalid_argument("more rows than in the first scan");
+            const nb::gil_scoped_release released;
+            self.add(batch, span_of(r), first_row);
+          },
+          nb::arg("batch"), nb::arg("residuals"), nb::arg("first_row"))
+      .def(
+          "add_kept",
+          [](FeatureScores& self, Vector<double> r) {
+            check_rows(self, r.size());
+            if (!self.rows_kept()) throw std::logic_error("the rows were not kept");
+            const nb::gil_scoped_release released;
+            self.add_kept(span_of(r));
+          },
+          nb::arg("residuals"))
+      .def("best", &best_features, nb::arg("count"), nb::arg("without"))
+      .def("keys", [](const FeatureScores& self) { return own(copied(self.keys())); })
+      .def("scores", [](const FeatureScores& self) { return own(copied(self.scores())); })
+      .def_prop_ro(
+          "targets",
+          [](nb::handle_t<FeatureScores> self) { return view_of(nb::cast<FeatureScores&>(self).targets(), self); })
+      .def_prop_ro(
+          "importance",
+          [](nb::handle_t<FeatureScores> self) { return view_of(nb::cast<FeatureScores&>(self).importance(), self); })
+      .def_prop_ro("rows", &FeatureScores::rows)
+      .def_prop_ro("features", &FeatureScores::features)
+      .def_prop_ro("entries", &FeatureScores::entries)
+      .def_prop_ro("rows_kept", &FeatureScores::rows_kept)
+      .def_prop_ro("square_sum", &FeatureScores::square_sum)
+      .def_prop_ro("negative_values", &FeatureScores::negative_values)
+      .def_prop_ro("bytes", &FeatureScores::bytes);
+}
+
+void bind_columns(nb::module_& m) {
+  nb::class_<ColumnCache>(m, "ColumnCache")
+      .def(nb::init<std::size_t>(), nb::arg("rows"))
+      .def_prop_ro("bytes", &ColumnCache::bytes)
+      .def_prop_ro("columns", &ColumnCache::columns)
+      .def("dense", &ColumnCache::dense, nb::arg("column"))
+      .def("drop", &ColumnCache::drop, nb::arg("column"))
+      .def(
+          "square_sums",
+          [](const ColumnCache& self, Vector<std::uint32_t> columns, Vector<double> costs) {
+            if (costs.size() != self.rows()) throw std::invalid_argument("one cost a row");
+            std::vector<double> sums;
+            for (std::size_t j = 0; j < columns.size(); ++j)
+              sums.push_back(self.square_sum(columns(j), span_of(costs)));
+            return own(std::move(sums));
+          },
+          nb::arg("columns"), nb::arg("costs"))
+      .def(
+          "dots",
+          [](const ColumnCache& self, Vector<std::uint32_t> columns, Vector<double> r) {
+            if (r.size() != self.rows()) throw std::invalid_argument("one number a row");
+            std::vector<double> sums;
+            for (std::size_t j = 0; j < columns.size(); ++j) sums.push_back(self.dot(columns(j), span_of(r)));
+            return own(std::move(sums));
+          },
+          nb::arg("columns"), nb::arg("r"));
+
+  nb::class_<ColumnCollector>(m, "ColumnCollector")
+      .def(
+          "__init__",
+          [](ColumnCollector* self, ColumnCache* columns, Vector<Key> keys) {
+            new (self) ColumnCollector(columns, span_of(keys));
+          },
+          nb::arg("columns").none(), nb::arg("keys"), nb::keep_alive<1, 2>())
+      .def("add", &ColumnCollector::add, nb::arg("batch"), nb::arg("first_row"),
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("add_kept", &ColumnCollector::add_kept, nb::arg("rows"), nb::call_guard<nb::gil_scoped_release>())
+      .def("finish", &ColumnCollector::finish)
+      .def_prop_ro(
+          "columns", [](const ColumnCollector& self) { return own(self.columns()); }, nb::rv_policy::move)
+      .def_prop_ro("collisions", &ColumnCollector::collisions)
+      .def("names", [](const ColumnCollector& self) {
+        nb::list out;
+        for (const std::string& name : self.names()) out.append(nb::bytes(name.data(), name.size()));
+        return out;
+      });
+}
+
+void bind_solver(nb::module_& m) {
+  nb::class_<ReducedSolution>(m, "ReducedSolution")
+      .def_prop_ro(
+          "weights", [](const ReducedSolution& s) { return own(s.weights); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "decision", [](const ReducedSolution& s) { return own(s.decision); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "history", [](const ReducedSolution& s) { return own(s.history); }, nb::rv_policy::move)
+      .def_ro("bias", &ReducedSolution::bias)
+      .def_ro("tau", &ReducedSolution::tau)
+      .def_ro("objective", &ReducedSolution::objective)
+      .def_ro("norm", &ReducedSolution::norm)
+      .def_ro("iterations", &ReducedSolution::iterations);
+
+  nb::class_<ProximalOptions>(m, "ProximalOptions")
+      .def(
+          "__init__",
+          [](ProximalOptions* self, double tolerance, std::size_t iterations, double eta, bool shift, bool restart,
+             bool cached_products) {
+            new (self) ProximalOptions{tolerance, iterations, eta, shift, restart, cached_products};
+          },
+          nb::arg("tolerance") = 1e-3, nb::arg("iterations") = 10000, nb::arg("eta") = 0.8, nb::arg("shift") = false,
+          nb::arg("restart") = true, nb::arg("cached_products") = true);
+
+  m.def("solve_reduced", &solve, nb::arg("columns"), nb::arg("loss"), nb::arg("targets"), nb::arg("costs"),
+        nb::arg("starts"), nb::arg("members"), nb::arg("weights"), nb::arg("bias"), nb::arg("tau"), nb::arg("options"));
+  m.def(
+      "fgm_residuals",
+      [](const std::string& loss, Vector<double> targets, Vector<double> costs, Vector<double> decision) {
+        if (costs.size() != targets.size() || decision.size() != targets.size())
+          throw std::invalid_argument("one target, cost and decision value a row");
+        std::vector<double> r(targets.size());
+        EmpiricalLoss(loss_named(loss), span_of(targets), span_of(costs)).residuals(span_of(decision), r);
+        return own(std::move(r));
+      },
+      nb::arg("loss"), nb::arg("targets"), nb::arg("costs"), nb::arg("decision"));
+  m.def(
+      "fgm_conjugate",
+      [](const std::string& loss, Vector<double> targets, Vector<double> costs, Vector<double> r) {
+        if (costs.size() != targets.size() || r.size() != targets.size())
+          throw std::invalid_argument("one target, cost and residual a row");
+        return EmpiricalLoss(loss_named(loss), span_of(targets), span_of(costs)).conjugate(span_of(r));
+      },
+      nb::arg("loss"), nb::arg("targets"), nb::arg("costs"), nb::arg("residuals"));
+  m.def(
+      "moreau_factors",
+      [](Vector<double> norms, double tau) {
+        std::vector<double> factors(norms.data(), norms.data() + norms.size());
+        std::vector<double> sorted;
+        const double total = moreau_factors(factors, tau, sorted);
+        return nb::make_tuple(own(std::move(factors)), total);
+      },
+      nb::arg("norms"), nb::arg("tau"));
+}
+
+}  // namespace
+
+void bind_generating_machine(nb::module_& m) {
+  bind_scores(m);
+  bind_columns(m);
+  bind_solver(m);
+}
+
+}  // namespace fsstream

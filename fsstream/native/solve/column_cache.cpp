@@ -1,0 +1,113 @@
+#include "solve/column_cache.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/dot.hpp"
+
+namespace fsstream {
+
+namespace {
+
+constexpr std::size_t kLanes = 8;
+
+double fold(const std::array<double, kLanes>& lane) {
+  return ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+}
+
+// sum of term(j) over j < size, lane j mod 8, lanes folded in a fixed tree.
+template <class Term>
+double lane_sum(std::size_t size, Term term) {
+  std::array<double, kLanes> lane{};
+  const std::size_t whole = size & ~(kLanes - 1);
+  for (std::size_t j = 0; j < whole; j += kLanes)
+    for (std::size_t l = 0; l < kLanes; ++l) lane[l] += term(j + l);
+  for (std::size_t j = whole; j < size; ++j) lane[j - whole] += term(j);
+  return fold(lane);
+}
+
+template <class T>
+void shrink(Buffer<T>& buffer) {
+  Buffer<T> tight;
+  tight.reserve(buffer.size());
+  tight.append(buffer.data(), buffer.size());
+  buffer = std::move(tight);
+}
+
+}  // namespace
+
+std::size_t ColumnCache::open() {
+  columns_.emplace_back();
+  return columns_.size() - 1;
+}
+
+void ColumnCache::append(std::size_t column, std::uint32_t row, float value) {
+  Column& c = columns_[column];
+  c.rows.push_back(row);
+  c.values.push_back(value);
+  ++c.entries;
+  account(c);
+}
+
+void ColumnCache::account(Column& c) {
+  const std::size_t now = c.rows.capacity() * sizeof(std::uint32_t) + c.values.capacity() * sizeof(float);
+  bytes_ += now - c.bytes;
+  c.bytes = now;
+}
+
+void ColumnCache::seal(std::size_t column) {
+  Column& c = columns_[column];
+  c.dense = c.entries * (sizeof(std::uint32_t) + sizeof(float)) > rows_ * sizeof(float);
+  if (c.dense) {
+    Buffer<float> whole;
+    whole.reserve(rows_);
+    whole.set_size(rows_);
+    std::fill(whole.begin(), whole.end(), 0.0F);
+    for (std::size_t j = 0; j < c.entries; ++j) whole[c.rows[j]] = c.values[j];
+    c.values = std::move(whole);
+    c.rows = Buffer<std::uint32_t>();
+  } else {
+    shrink(c.rows);
+    shrink(c.values);
+  }
+  account(c);
+}
+
+void ColumnCache::drop(std::size_t column) {
+  Column& c = columns_[column];
+  c.rows = Buffer<std::uint32_t>();
+  c.values = Buffer<float>();
+  c.entries = 0;
+  c.dense = false;
+  account(c);
+}
+
+double ColumnCache::dot(std::size_t column, std::span<const double> r) const {
+  const Column& c = columns_[column];
+  const float* x = c.values.data();
+  if (c.dense) return fsstream::dot(x, r.data(), rows_);
+  const std::uint32_t* row = c.rows.data();
+  return lane_sum(c.entries, [&](std::size_t j) { return static_cast<double>(x[j]) * r[row[j]]; });
+}
+
+void ColumnCache::add(std::size_t column, double a, std::span<double> u) const {
+  const Column& c = columns_[column];
+  const float* x = c.values.data();
+  if (c.dense) {
+    add_scaled(a, x, u.data(), rows_);
+    return;
+  }
+  const std::uint32_t* row = c.rows.data();
+  for (std::size_t j = 0; j < c.entries; ++j) u[row[j]] += a * static_cast<double>(x[j]);
+}
+
+double ColumnCache::square_sum(std::size_t column, std::span<const double> cost) const {
+  const Column& c = columns_[column];
+  const float* x = c.values.data();
+  const auto square = [&](std::size_t j) { return static_cast<double>(x[j]) * static_cast<double>(x[j]); };
+  if (c.dense) return lane_sum(rows_, [&](std::size_t i) { return cost[i] * square(i); });
+  const std::uint32_t* row = c.rows.data();
+  return lane_sum(c.entries, [&](std::size_t j) { return cost[row[j]] * square(j); });
+}
+
+}  // namespace fsstream

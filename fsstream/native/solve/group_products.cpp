@@ -1,0 +1,91 @@
+#include "solve/group_products.hpp"
+
+#include <algorithm>
+
+#include "solve/reduced_problem.hpp"
+
+namespace fsstream {
+
+GroupProducts::GroupProducts(const ColumnCache& columns, const ReducedSolution& solution, bool allowed)
+    : columns_(columns), solution_(solution), rows_(columns.rows()) {
+  std::size_t entries = 0;
+  for (const std::uint32_t column : solution.members)
+    entries += columns.dense(column) ? rows_ : columns.entries(column);
+  // The columns decide, never the memory left: a run gives the same bits under any budget.
+  cached_ = allowed && entries > 2 * rows_ * solution.groups();
+  if (!cached_) return;
+  const std::size_t size = rows_ * solution.groups();
+  now_.resize(size);
+  point_.resize(size);
+  slope_.resize(size);
+}
+
+void GroupProducts::sum_columns(std::span<const double> weights, std::vector<double>& u) const {
+  std::fill(u.begin(), u.end(), 0.0);
+  for (std::size_t j = 0; j < weights.size(); ++j)
+    if (weights[j] != 0.0) columns_.add(solution_.members[j], weights[j], u);
+}
+
+void GroupProducts::product(std::size_t h, std::span<const double> weights, std::span<double> out) const {
+  std::fill(out.begin(), out.end(), 0.0);
+  for (std::size_t j = solution_.starts[h]; j < solution_.starts[h + 1]; ++j)
+    if (weights[j] != 0.0) columns_.add(solution_.members[j], weights[j], out);
+}
+
+void GroupProducts::at_weights(std::vector<double>& u) {
+  if (!cached_) {
+    sum_columns(solution_.weights, u);
+    return;
+  }
+  std::fill(u.begin(), u.end(), 0.0);
+  for (std::size_t h = 0; h < solution_.groups(); ++h) {
+    const auto now = part(now_, h);
+    product(h, solution_.weights, now);
+    std::copy(now.begin(), now.end(), part(point_, h).begin());
+    for (std::size_t i = 0; i < rows_; ++i) u[i] += now[i];
+  }
+}
+
+void GroupProducts::at_gradient(std::span<const double> gradient) {
+  if (!cached_) return;
+  for (std::size_t h = 0; h < solution_.groups(); ++h) product(h, gradient, part(slope_, h));
+}
+
+void GroupProducts::at_step(std::span<const double> factors, double tau, std::span<const double> step,
+                            std::vector<double>& u) {
+  if (!cached_) {
+    sum_columns(step, u);
+    return;
+  }
+  tau_ = tau;
+  factors_.assign(factors.begin(), factors.end());
+  std::fill(u.begin(), u.end(), 0.0);
+  for (std::size_t h = 0; h < solution_.groups(); ++h) {
+    const double factor = factors[h];
+    if (factor == 0.0) continue;
+    const auto point = part(point_, h);
+    const auto slope = part(slope_, h);
+    for (std::size_t i = 0; i < rows_; ++i) u[i] += factor * (point[i] - slope[i] / tau);
+  }
+}
+
+void GroupProducts::advance(double beta, std::span<const double> v, std::vector<double>& u) {
+  if (!cached_) {
+    sum_columns(v, u);
+    return;
+  }
+  std::fill(u.begin(), u.end(), 0.0);
+  for (std::size_t h = 0; h < solution_.groups(); ++h) {
+    const auto now = part(now_, h);
+    const auto point = part(point_, h);
+    const auto slope = part(slope_, h);
+    for (std::size_t i = 0; i < rows_; ++i) {
+      const double next = factors_[h] * (point[i] - slope[i] / tau_);
+      point[i] = next + beta * (next - now[i]);
+      now[i] = next;
+      u[i] += point[i];
+    }
+  }
+}
+
+}  // namespace fsstream
