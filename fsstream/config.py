@@ -166,6 +166,13 @@ class SelectOptions(InputOptions):
             split_class_weight(item)
 
 
+# The fields that decide what is learned: recorded in models. The others move bytes or change the speed.
+LEARNING_FIELDS = (
+    "algo", "k", "loss", "passes", "learning_rate", "l1", "l2", "intercept", "seed", "memory", "workers",
+    "max_classes", "class_weight", "shuffle", "keep", "ignore", "normalize",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, kw_only=True)
 class ApplyOptions(InputOptions):
     """Of the commands that apply a model to a stream; what is not given is as it was in training."""

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 class Selection:
     """Parallel columns, one entry a selected feature, in no particular order.
 
-    `names` are bytes exactly as in the input; `classes` and `groups` are None when the run has
+    `names` are bytes exactly as in the input; a learner gives `classes` by number, the runner names them; `classes` and `groups` are None when the run has
     none; `extra` holds further columns of numbers to be written under their own key (a
     stability share, say).
     """
 
     names: Sequence[bytes]
     weights: NDArray[np.float32]
-    classes: Sequence[str] | None = None
+    classes: Sequence[str] | Sequence[int] | None = None
     groups: Sequence[str] | None = None
     extra: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
 

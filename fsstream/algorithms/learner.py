@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from fsstream.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch
+    from fsstream.model import Model
     from fsstream.selection import Selection
 
 BINARY_LOSSES = ("logistic", "squared-hinge", "hinge")
@@ -115,6 +118,10 @@ class Learner(ABC):
     @abstractmethod
     def intercepts(self) -> NDArray[np.float32]:
         """One number, or one a class; zeros without an intercept."""
+
+    def start_from(self, model: Model) -> None:
+        """Take over the weights of a model before the first row; backends with `init` in `uses`."""
+        raise UsageError(f"{self.name} cannot start from a model")
 
     def facts(self) -> Mapping[str, Any]:
         """What the summary reports of this backend: counts, estimates, collisions."""

@@ -1,0 +1,96 @@
+"""Several classes for a backend that knows two: one learner a class, this class against the others.
+
+A class that appears late starts with its first row. A backend that reads the data again would have
+missed rows by then, so the runner tells it all classes before the first pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsstream.algorithms.learner import Learner
+from fsstream.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fsstream._native import Batch
+    from fsstream.algorithms.learner import Common, Task
+
+
+class OneVersusRest(Learner):
+    """A learner of classes made of two-class learners of one backend."""
+
+    name = "one-versus-rest"
+    summary = "one two-class learner a class"
+    paper = ""
+
+    def __init__(self, common: Common, parameters: Any, task: Task, *, backend: type[Learner]) -> None:
+        self._backend = backend
+        self._common = replace(common, memory=common.memory // max(1, len(task.labels)))
+        self._parameters = parameters
+        self._task = task
+        self._learners: list[Learner] = []
+        self._again: list[bool] = []
+        self._grow(len(task.labels))
+
+    def update(self, batch: Batch) -> NDArray[np.float32] | None:
+        classes = np.array(batch.targets)
+        if len(classes):
+            self._grow(int(classes.max()) + 1)
+        columns = []
+        for index, learner in enumerate(self._learners):
+            batch.set_targets(np.where(classes == index, np.float32(1), np.float32(-1)))
+            columns.append(learner.update(batch))
+        batch.set_targets(classes)
+        scores = [column for column in columns if column is not None]
+        return np.stack(scores, axis=1) if scores and len(scores) == len(columns) else None
+
+    def end_pass(self) -> bool:
+        return any([learner.end_pass() for learner in self._learners])  # each is told
+
+    def selection(self) -> Selection:
+        parts = [learner.selection() for learner in self._learners]
+        extra_names = parts[0].extra if parts else {}
+        return Selection(
+            names=[name for part in parts for name in part.names],
+            weights=np.concatenate([part.weights for part in parts] or [np.empty(0, np.float32)]),
+            classes=[index for index, part in enumerate(parts) for _ in part.names],
+            groups=_joined([part.groups for part in parts]),
+            extra={name: np.concatenate([part.extra[name] for part in parts]) for name in extra_names},
+        )
+
+    def intercepts(self) -> NDArray[np.float32]:
+        return np.array([learner.intercepts()[0] for learner in self._learners], dtype=np.float32)
+
+    def facts(self) -> Mapping[str, Any]:
+        return {f"class_{index}": dict(learner.facts()) for index, learner in enumerate(self._learners)}
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        states = {f"{i}/{key}": value for i, learner in enumerate(self._learners) for key, value in learner.state().items()}
+        return {"classes": np.array(len(self._learners)), **states}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        self._grow(int(state["classes"]))
+        for index, learner in enumerate(self._learners):
+            prefix = f"{index}/"
+            learner.restore({key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)})
+
+    def _grow(self, count: int) -> None:
+        while len(self._learners) < count:
+            task = self._task
+            if task.targets is not None:
+                mine = task.targets == len(self._learners)
+                task = replace(task, targets=np.where(mine, np.float32(1), np.float32(-1)))
+            self._learners.append(self._backend(self._common, self._parameters, task))
+
+
+def _joined(columns: list[Any]) -> list[str] | None:
+    if any(column is None for column in columns):
+        return None
+    return [group for column in columns for group in column]

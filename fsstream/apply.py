@@ -1,0 +1,113 @@
+"""A model applied to a stream: predictions and evaluations, batch by batch."""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsstream._native import LabelMap
+from fsstream.errors import DataError
+from fsstream.metrics import make_metrics
+from fsstream.output import json_line
+from fsstream.reading import Reading, row_fault
+from fsstream.text import to_bytes, to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from fsstream._native import Batch
+    from fsstream.config import InputOptions
+    from fsstream.model import Model
+    from fsstream.pipeline import Parsed
+
+
+def as_trained(model: Model, options: InputOptions) -> InputOptions:
+    """The options with what was not given as it was when the model was trained."""
+    fields = {field.name: field.default for field in dataclasses.fields(options)}
+    recorded = {**model.options, **model.reading}
+    takes_over = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in recorded.items()
+        if name in fields and name in READING_FIELDS and getattr(options, name) == fields[name]
+    }
+    return dataclasses.replace(options, **takes_over)
+
+
+READING_FIELDS = (
+    "format", "ngrams", "kmer", "canonical", "label_column", "no_header", "numeric", "categorical", "normalize",
+    "keep", "ignore",
+)  # fmt: skip
+
+
+def evaluate_model(model: Model, options: InputOptions) -> dict[str, Any]:
+    """Measures of the model on a labelled stream."""
+    metrics = make_metrics(model.kind, model.loss, model.labels)
+    for parsed, scores in _scored(model, options, labelled=True):
+        metrics.add(parsed.batch, scores)
+    result = metrics.result()
+    if not result["rows"]:
+        raise DataError("there is no data: not one record")
+    return result
+
+
+def predictions(model: Model, options: InputOptions) -> Iterator[bytes]:
+    """JSON Lines, a batch at a time: score, probability where the loss gives one, class, tag."""
+    for parsed, scores in _scored(model, options, labelled=False):
+        yield b"".join(map(json_line, _records(model, parsed.batch, scores)))
+
+
+def _scored(model: Model, options: InputOptions, *, labelled: bool) -> Iterator[tuple[Parsed, NDArray[np.float32]]]:
+    predictor = model.predictor()
+    labels = LabelMap(model.kind, [to_bytes(label) for label in model.labels], growing=False)
+    with closing(Reading(as_trained(model, options))) as reading:
+        for parsed in reading.batches():
+            labels.resolve(parsed.batch)
+            if labelled:
+                _check_labels(model, parsed)
+            yield parsed, predictor.predict(parsed.batch)
+
+
+def _check_labels(model: Model, parsed: Parsed) -> None:
+    """Every row has a label; with two classes or numbers it must be one the model can be right about."""
+    batch = parsed.batch
+    for row in np.flatnonzero(np.isnan(batch.targets)):
+        label = batch.labels()[row]
+        if not label:
+            raise row_fault(parsed.block, batch, row, "a label", "only labelled rows can be evaluated")
+        if model.kind != "classes":
+            expected = " or ".join(model.labels) if model.labels else "a number as label"
+            raise row_fault(parsed.block, batch, row, expected, "the model was trained on these")
+
+
+def _records(model: Model, batch: Batch, scores: NDArray[np.float32]) -> Iterator[dict[str, Any]]:
+    tags = batch.tags()
+    columns = _columns(model, scores)
+    for row, values in enumerate(zip(*columns.values(), strict=True)):
+        record = dict(zip(columns, values, strict=True))
+        if tags and tags[row]:
+            record["tag"] = to_text(tags[row])
+        yield record
+
+
+def _columns(model: Model, scores: NDArray[np.float32]) -> dict[str, Any]:
+    if model.kind == "numbers":
+        return {"score": scores[:, 0]}
+    if model.kind == "binary":
+        best = (scores[:, 0] > 0).astype(int)
+        columns: dict[str, Any] = {"score": scores[:, 0]}
+        if model.loss == "logistic":
+            columns["probability"] = (1 / (1 + np.exp(-scores[:, 0].astype(np.float64)))).astype(np.float32)
+    else:
+        best = scores.argmax(axis=1)
+        rows = np.arange(len(scores))
+        columns = {"score": scores[rows, best]}
+        if model.loss == "softmax":
+            shares = np.exp(scores.astype(np.float64) - scores.max(axis=1, keepdims=True))
+            columns["probability"] = (shares[rows, best] / shares.sum(axis=1)).astype(np.float32)
+    columns["class"] = [model.labels[index] for index in best]
+    return columns

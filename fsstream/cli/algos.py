@@ -1,0 +1,61 @@
+"""`fsstream algos`: the backends and their parameters."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fsstream.algorithms import BACKENDS, backend
+from fsstream.config import suggest
+from fsstream.errors import UsageError
+
+if TYPE_CHECKING:
+    from fsstream.algorithms.learner import Learner
+
+
+@click.command("algos")
+@click.argument("name", required=False)
+@click.option("--debug", is_flag=True, help="show tracebacks")
+def command(name: str | None, debug: bool) -> None:
+    """List the backends, or the parameters of one with meaning, default and range."""
+    if name is None:
+        width = max(map(len, BACKENDS))
+        for known in BACKENDS:
+            click.echo(f"{known:<{width}}  {backend(known).summary}")
+        return
+    if name not in BACKENDS:
+        raise UsageError(f"there is no backend {name!r}", hint=suggest(name, BACKENDS))
+    click.echo(describe(backend(name)))
+
+
+def describe(chosen: type[Learner]) -> str:
+    """Everything there is to say about a backend."""
+    lines = [f"{chosen.name}: {chosen.summary}", f"  paper      {chosen.paper}"]
+    lines.append(f"  reads      {chosen.access.value}")
+    lines.append(f"  losses     {', '.join(chosen.losses)}")
+    lines.append(f"  intercept  {'yes' if chosen.intercept_default else 'no'} by default")
+    used = sorted("--" + name.replace("_", "-") for name in chosen.uses)
+    lines.append(f"  options    {', '.join(used)}")
+    if chosen.__doc__:
+        lines += ["", *(f"  {line.strip()}".rstrip() for line in chosen.__doc__.strip().splitlines())]
+    fields = dataclasses.fields(chosen.Parameters)
+    if fields:
+        lines += ["", "  --set NAME=VALUE"]
+        for field in fields:
+            lines.append(f"    {field.name}={_default(field)}  {field.metadata['doc']}{_range(field)}")
+    return "\n".join(lines)
+
+
+def _default(field: dataclasses.Field[Any]) -> str:
+    return "(chosen)" if field.default is None else str(field.default)
+
+
+def _range(field: dataclasses.Field[Any]) -> str:
+    choices, low, high = (field.metadata[name] for name in ("choices", "low", "high"))
+    if choices:
+        return f" ({' | '.join(choices)})"
+    if low is None and high is None:
+        return ""
+    return f" (from {low})" if high is None else f" (from {low if low is not None else '-inf'} to {high})"

@@ -1,0 +1,31 @@
+"""`fsstream evaluate`: how good a model is on a labelled stream."""
+
+from __future__ import annotations
+
+import sys
+
+from fsstream.cli.options import command as make_command
+from fsstream.config import ApplyOptions
+
+
+def evaluate(options: ApplyOptions) -> None:
+    """Measure a model on a labelled stream: one JSON object.
+
+    What is not said about the input is taken to be as it was when the model was trained.
+    """
+    from fsstream.apply import evaluate_model
+    from fsstream.model import load_model
+    from fsstream.output import json_line
+    from fsstream.publish import Publisher, check_writable
+
+    check_writable(options.output)
+    line = json_line(evaluate_model(load_model(options.model), options))
+    if not options.output:
+        sys.stdout.buffer.write(line)
+        return
+    with Publisher() as publisher:
+        publisher.add(options.output, line)
+        publisher.commit()
+
+
+command = make_command(ApplyOptions, model="MODEL")(evaluate)

@@ -1,0 +1,29 @@
+"""`fsstream inspect`: what is in a model."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+
+@click.command("inspect")
+@click.argument("model", type=click.Path())
+@click.option("--debug", is_flag=True, help="show tracebacks")
+def command(model: str, debug: bool) -> None:
+    """Say what is in a model as one JSON object, after checking its digest."""
+    import orjson
+
+    from fsstream.model import load_model
+
+    found = load_model(model)
+    facts = {
+        "kind": found.kind,
+        "loss": found.loss,
+        "labels": found.labels,
+        "features": len(found.selection),
+        "intercepts": [float(value) for value in found.intercepts],
+        "options": found.options,
+        "reading": found.reading,
+    }
+    sys.stdout.buffer.write(orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n")

@@ -1,0 +1,32 @@
+"""`fsstream predict`: scores of a stream."""
+
+from __future__ import annotations
+
+import sys
+
+from fsstream.cli.options import command as make_command
+from fsstream.config import ApplyOptions
+
+
+def predict(options: ApplyOptions) -> None:
+    """Score every example of a stream with a model, one JSON line each.
+
+    What is not said about the input is taken to be as it was when the model was trained.
+    """
+    from fsstream.apply import predictions
+    from fsstream.model import load_model
+    from fsstream.publish import Publisher, check_writable
+
+    check_writable(options.output)
+    model = load_model(options.model)
+    chunks = predictions(model, options)
+    if options.output:
+        with Publisher() as publisher:
+            publisher.add(options.output, chunks)
+            publisher.commit()
+        return
+    for chunk in chunks:
+        sys.stdout.buffer.write(chunk)
+
+
+command = make_command(ApplyOptions, model="MODEL")(predict)

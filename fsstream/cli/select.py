@@ -1,0 +1,43 @@
+"""`fsstream select`: the main job."""
+
+from __future__ import annotations
+
+import sys
+
+from fsstream.cli.options import command as make_command
+from fsstream.config import SelectOptions
+
+
+def select(options: SelectOptions) -> None:
+    """Select features from a stream and write them as JSON Lines, largest |weight| first.
+
+    INPUT is any number of files, or standard input; compression is recognised by content.
+    """
+    import orjson
+
+    from fsstream import run
+    from fsstream.lock import held
+    from fsstream.output import selection_lines
+    from fsstream.publish import Publisher, check_writable
+
+    for path in (options.output, options.model, options.summary, options.bad_lines):
+        check_writable(path)
+    with held(options.lock), Publisher() as publisher:
+        outcome = run.select(options)
+        lines = selection_lines(outcome.model.named_selection())
+        if options.model:
+            publisher.add(options.model, outcome.model.to_bytes())
+        if options.summary:
+            publisher.add(options.summary, orjson.dumps(outcome.summary, option=orjson.OPT_INDENT_2) + b"\n")
+        if options.output:
+            publisher.add(options.output, lines)
+        publisher.commit()
+    if not options.output:
+        sys.stdout.buffer.write(lines)
+    if options.verbose:
+        from fsstream.summary import show_summary
+
+        print(show_summary(outcome.summary), file=sys.stderr)
+
+
+command = make_command(SelectOptions, config=True)(select)

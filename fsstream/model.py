@@ -1,0 +1,152 @@
+"""A model: the selection plus what prediction needs, and how its input is to be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsstream import __version__
+from fsstream._native import LinearModel, key_of_name
+from fsstream.archive import load, pack, pack_texts, unpack_texts
+from fsstream.errors import CorruptError
+from fsstream.selection import Selection
+from fsstream.text import to_bytes, to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Protocol
+
+    from numpy.typing import NDArray
+
+    from fsstream._native import Batch
+
+    class Predictor(Protocol):
+        """Scores of rows: rows x outputs."""
+
+        @property
+        def outputs(self) -> int: ...
+        def predict(self, batch: Batch) -> NDArray[np.float32]: ...
+
+
+FORMAT = "fsstream model"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Model:
+    """What `select --model` writes. `kind` is `numbers`, `binary` or `classes`."""
+
+    selection: Selection  # classes by number
+    intercepts: NDArray[np.float32]
+    kind: str
+    loss: str
+    labels: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)  # resolved, as select ran with them
+    reading: Mapping[str, Any] = field(default_factory=dict)  # how the input was read
+
+    @property
+    def outputs(self) -> int:
+        """Scores per row."""
+        return len(self.intercepts)
+
+    def keys(self) -> NDArray[np.uint64]:
+        """The identity of each feature: 2-bit codes of k-mers, else what its name gives."""
+        key_of = kmer_key if self.reading.get("kmer") else key_of_name
+        return np.array([key_of(name) for name in self.selection.names], dtype=np.uint64)
+
+    def predictor(self) -> Predictor:
+        """What scores rows."""
+        classes = self.selection.classes
+        return LinearModel(
+            self.keys(),
+            self.selection.weights,
+            np.zeros(len(self.selection), np.uint32) if classes is None else np.array(classes, dtype=np.uint32),
+            self.intercepts.astype(np.float64),
+        )
+
+    def named_selection(self) -> Selection:
+        """The selection with the labels of its classes."""
+        return name_classes(self.selection, self.labels)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the model file: a function of the model alone."""
+        chosen = self.selection
+        meta = {
+            "format": FORMAT,
+            "version": VERSION,
+            "written_by": f"fsstream {__version__}",
+            "kind": self.kind,
+            "loss": self.loss,
+            "labels": self.labels,
+            "options": self.options,
+            "reading": self.reading,
+            "extra": sorted(chosen.extra),
+        }
+        members = {f"names_{key}": value for key, value in pack_texts(list(chosen.names)).items()}
+        members |= {"weights": chosen.weights, "intercepts": self.intercepts}
+        members |= {f"extra_{key}": column for key, column in chosen.extra.items()}
+        if chosen.classes is not None:
+            members["classes"] = np.array(chosen.classes, dtype=np.uint32)
+        if chosen.groups is not None:
+            texts = pack_texts([to_bytes(group) for group in chosen.groups])
+            members |= {f"groups_{key}": value for key, value in texts.items()}
+        return pack(meta, members)
+
+
+def load_model(path: str | Path) -> Model:
+    """Read a model file; CorruptError when it is not one, or not whole."""
+    meta, members = load(Path(path))
+    if meta.get("format") != FORMAT:
+        raise CorruptError(f"{path}: not a model but {meta.get('format', 'something else')}")
+    if meta.get("version") != VERSION:
+        raise CorruptError(
+            f"{path}: model version {meta.get('version')}, expected {VERSION}",
+            hint="read it with the fsstream that wrote it, or train again",
+        )
+    try:
+        return _from_parts(meta, members)
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise CorruptError(f"{path}: not a valid model: {error!r}") from None
+
+
+def name_classes(selection: Selection, labels: tuple[str, ...]) -> Selection:
+    """Class numbers become labels."""
+    if selection.classes is None:
+        return selection
+    named = [labels[int(index)] for index in selection.classes]
+    return Selection(selection.names, selection.weights, named, selection.groups, selection.extra)
+
+
+def kmer_key(name: bytes) -> int:
+    """The 2-bit code of a k-mer, first base highest."""
+    key = 0
+    for letter in name:
+        key = key << 2 | b"ACGT".index(letter)
+    return key
+
+
+def _from_parts(meta: dict[str, Any], members: dict[str, NDArray[Any]]) -> Model:
+    names = unpack_texts(members["names_bytes"], members["names_ends"])
+    groups = None
+    if "groups_bytes" in members:
+        groups = [to_text(group) for group in unpack_texts(members["groups_bytes"], members["groups_ends"])]
+    classes = [int(index) for index in members["classes"]] if "classes" in members else None
+    selection = Selection(
+        names,
+        members["weights"].astype(np.float32),
+        classes,
+        groups,
+        {key: members[f"extra_{key}"] for key in meta["extra"]},
+    )
+    labels = tuple(str(label) for label in meta["labels"])
+    intercepts = members["intercepts"].astype(np.float32)
+    if classes is not None and any(index >= len(labels) or index >= len(intercepts) for index in classes):
+        raise ValueError("a class without a label")
+    if meta["kind"] not in ("numbers", "binary", "classes") or intercepts.ndim != 1 or not len(intercepts):
+        raise ValueError("what it predicts is not said")
+    return Model(
+        selection, intercepts, meta["kind"], str(meta["loss"]), labels, dict(meta["options"]), dict(meta["reading"])
+    )

@@ -1,0 +1,38 @@
+"""Validation on a file of its own after each pass, and stopping when it gets no better."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fsstream.apply import evaluate_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fsstream.config import SelectOptions
+    from fsstream.model import Model
+
+
+class Validation:
+    """Measures the model after each pass. The best one is kept when a patience is given."""
+
+    def __init__(self, options: SelectOptions, make_model: Callable[[], Model]) -> None:
+        assert options.valid is not None
+        self._options = replace(options, inputs=(options.valid,), bad_lines=None)
+        self._make_model = make_model
+        self._best_loss = float("inf")
+        self._best_pass = 0
+        self.best: Model | None = None
+        self.history: list[dict[str, Any]] = []
+
+    def after_pass(self, number: int) -> bool:
+        """Measure; False when learning should stop."""
+        model = self._make_model()
+        measured = evaluate_model(model, self._options)
+        self.history.append({"pass": number, **measured})
+        loss = measured.get("loss", 0.0)
+        if loss < self._best_loss:
+            self._best_loss, self._best_pass, self.best = loss, number, model
+        patience = self._options.patience
+        return patience is None or number - self._best_pass < patience
