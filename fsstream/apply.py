@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from fsstream.pipeline import Parsed
 
 
+# What a model remembers of how its input was read, and a stream to be scored takes over.
+_READING_FIELDS = (
+    "format", "ngrams", "kmer", "canonical", "label_column", "no_header", "numeric", "categorical",
+    "normalize", "keep", "ignore",
+)  # fmt: skip
+
+
 def as_trained(model: Model, options: InputOptions) -> InputOptions:
     """The options with what was not given as it was when the model was trained."""
     fields = {field.name: field.default for field in dataclasses.fields(options)}
@@ -33,15 +40,9 @@ def as_trained(model: Model, options: InputOptions) -> InputOptions:
     takes_over = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in recorded.items()
-        if name in fields and name in READING_FIELDS and getattr(options, name) == fields[name]
+        if name in fields and name in _READING_FIELDS and getattr(options, name) == fields[name]
     }
-    return dataclasses.replace(options, **takes_over)
-
-
-READING_FIELDS = (
-    "format", "ngrams", "kmer", "canonical", "label_column", "no_header", "numeric", "categorical", "normalize",
-    "keep", "ignore",
-)  # fmt: skip
+    return dataclasses.replace(options, **takes_over)  # type: ignore[arg-type]
 
 
 def evaluate_model(model: Model, options: InputOptions) -> dict[str, Any]:
@@ -61,7 +62,9 @@ def predictions(model: Model, options: InputOptions) -> Iterator[bytes]:
         yield b"".join(map(json_line, _records(model, parsed.batch, scores)))
 
 
-def _scored(model: Model, options: InputOptions, *, labelled: bool) -> Iterator[tuple[Parsed, NDArray[np.float32]]]:
+def _scored(
+    model: Model, options: InputOptions, *, labelled: bool
+) -> Iterator[tuple[Parsed, NDArray[np.float32]]]:
     predictor = model.predictor()
     labels = LabelMap(model.kind, [to_bytes(label) for label in model.labels], growing=False)
     with closing(Reading(as_trained(model, options))) as reading:
@@ -75,7 +78,7 @@ def _scored(model: Model, options: InputOptions, *, labelled: bool) -> Iterator[
 def _check_labels(model: Model, parsed: Parsed) -> None:
     """Every row has a label; with two classes or numbers it must be one the model can be right about."""
     batch = parsed.batch
-    for row in np.flatnonzero(np.isnan(batch.targets)):
+    for row in np.flatnonzero(np.isnan(batch.targets)).tolist():
         label = batch.labels()[row]
         if not label:
             raise row_fault(parsed.block, batch, row, "a label", "only labelled rows can be evaluated")

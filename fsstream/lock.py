@@ -20,7 +20,7 @@ def held(path: str | None) -> Iterator[None]:
         yield
         return
     try:
-        file = Path(path).open("ab")
+        file = Path(path).open("ab")  # noqa: SIM115
     except OSError as error:
         raise FsstreamError(f"cannot open lock {path}: {error.strerror}") from None
     with file:

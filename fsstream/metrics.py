@@ -167,7 +167,9 @@ class NumberMetrics:
         self._absolute += float(np.abs(error).sum())
         rows = self._rows + len(targets)
         shift = targets.mean() - self._mean
-        self._spread += float(((targets - targets.mean()) ** 2).sum() + shift**2 * self._rows * len(targets) / rows)
+        self._spread += float(
+            ((targets - targets.mean()) ** 2).sum() + shift**2 * self._rows * len(targets) / rows
+        )
         self._mean += float(shift * len(targets) / rows)
         self._rows = rows
 

@@ -63,7 +63,9 @@ class Model:
         return LinearModel(
             self.keys(),
             self.selection.weights,
-            np.zeros(len(self.selection), np.uint32) if classes is None else np.array(classes, dtype=np.uint32),
+            np.zeros(len(self.selection), np.uint32)
+            if classes is None
+            else np.array(classes, dtype=np.uint32),
             self.intercepts.astype(np.float64),
         )
 
@@ -148,5 +150,11 @@ def _from_parts(meta: dict[str, Any], members: dict[str, NDArray[Any]]) -> Model
     if meta["kind"] not in ("numbers", "binary", "classes") or intercepts.ndim != 1 or not len(intercepts):
         raise ValueError("what it predicts is not said")
     return Model(
-        selection, intercepts, meta["kind"], str(meta["loss"]), labels, dict(meta["options"]), dict(meta["reading"])
+        selection,
+        intercepts,
+        meta["kind"],
+        str(meta["loss"]),
+        labels,
+        dict(meta["options"]),
+        dict(meta["reading"]),
     )

@@ -73,6 +73,7 @@ class _Workers:
         self._queue: deque[_Ticket] = deque()
         self._changed = threading.Condition()
         self._stopped = False
+        self._reading = False
         # Daemons: a worker that waits for a stalled pipe must not keep the program from ending.
         self._threads = [
             threading.Thread(target=self._work, args=(make_parser(),), daemon=True) for _ in range(workers)
@@ -87,6 +88,10 @@ class _Workers:
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
+        # One that waits for its input may wait for ever: it is left behind, see cli.main.
+        for thread in self._threads:
+            while thread.is_alive() and not self._reading:
+                thread.join(0.01)
 
     def __iter__(self) -> Iterator[Parsed]:
         while True:
@@ -130,10 +135,12 @@ class _Workers:
             if self._stopped:
                 return None
             ticket = _Ticket(self._free.popleft())
+        self._reading = True
         try:
             ticket.block = next(self._blocks, None)
         except BaseException as error:
             ticket.error = error
+        self._reading = False
         with self._changed:
             self._stopped = self._stopped or ticket.block is None
             self._queue.append(ticket)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from fsstream.errors import FsstreamError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import TracebackType
 
 
@@ -30,14 +31,16 @@ class Publisher:
         for temporary, _ in self._pending:
             temporary.unlink(missing_ok=True)
 
-    def add(self, path: str, data: bytes) -> None:
-        """Write `data` where `path` will be; pipes and devices get it at once."""
+    def add(self, path: str, data: bytes | Iterable[bytes]) -> None:
+        """Write `data`, whole or in pieces, where `path` will be; pipes and devices get it at once."""
         target = Path(os.path.realpath(path))
+        pieces = [data] if isinstance(data, bytes) else data
         try:
             if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-                target.write_bytes(data)
+                with target.open("wb") as file:
+                    file.writelines(pieces)
                 return
-            self._write_beside(target, data)
+            self._write_beside(target, pieces)
         except OSError as error:
             raise FsstreamError(f"cannot write {path}: {error.strerror}") from None
 
@@ -54,11 +57,11 @@ class Publisher:
                 raise FsstreamError(f"cannot write {final}: {error.strerror}") from None
             self._pending.pop(0)
 
-    def _write_beside(self, target: Path, data: bytes) -> None:
+    def _write_beside(self, target: Path, pieces: Iterable[bytes]) -> None:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
         self._pending.append((Path(name), target))
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.writelines(pieces)
             file.flush()
             os.fchmod(file.fileno(), _mode_for(target))
             os.fsync(file.fileno())

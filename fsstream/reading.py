@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from fsstream._native import Parser
     from fsstream.config import InputOptions
-    from fsstream.formats import FormatOptions
+    from fsstream.formats.options import FormatOptions
     from fsstream.sources import Block
 
 BadRecord = tuple[int, int, int, str, str | None]
@@ -80,7 +80,9 @@ class Reading:
 
     def recipe(self) -> dict[str, Any]:
         """How the input is read: what a model remembers for the streams it will be applied to."""
-        return {"format": self.format, **dataclasses.asdict(self.format_options)}
+        settings = dataclasses.asdict(self.format_options)
+        del settings["labels"]  # of these records, not of those to come
+        return {"format": self.format, **settings}
 
     def close(self) -> None:
         """Let go of files."""

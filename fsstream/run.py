@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from fsstream import __version__
 from fsstream._native import LossMeter
 from fsstream.algorithms import BACKENDS, backend
-from fsstream.algorithms.learner import Access, Common
+from fsstream.algorithms.learner import Common
 from fsstream.algorithms.one_versus_rest import OneVersusRest
 from fsstream.config import LEARNING_FIELDS, parse_parameters, split_class_weight, suggest
 from fsstream.errors import DataError, LimitError, UsageError
@@ -182,7 +182,9 @@ class _Run:
     def _warn_if_sorted(self, parsed: Parsed) -> None:
         one_label = self.kind != "numbers" and len(self._map.labels) < 2
         if self.rows < _FIRST_ROWS <= self.rows + parsed.batch.rows and one_label:
-            self._note(f"the first {_FIRST_ROWS} rows all have one label: is the stream sorted by class? shuffle it")
+            self._note(
+                f"the first {_FIRST_ROWS} rows all have one label: is the stream sorted by class? shuffle it"
+            )
 
     def _make_learner(self, task: Task) -> Learner:
         if self.kind == "classes" and self.loss in TWO_CLASS_LOSSES:
@@ -209,7 +211,9 @@ class _Run:
 
     def _check_data(self) -> None:
         if self.rows == 0:
-            raise DataError("there is no data: not one record", hint="is the input, or the filter before it, empty?")
+            raise DataError(
+                "there is no data: not one record", hint="is the input, or the filter before it, empty?"
+            )
         if self.kind != "numbers" and len(self._map.labels) < 2:
             label = to_text(self._map.labels[0]) if self._map.labels else ""
             raise DataError(
@@ -274,6 +278,9 @@ class _Run:
         """Loss of each row before it was learned, in the first pass."""
         if not self._meter.rows:
             return None
-        curve = [{"rows": rows, "mean_loss": mean, "recent_loss": recent} for rows, mean, recent in self._meter.curve]
+        curve = [
+            {"rows": rows, "mean_loss": mean, "recent_loss": recent}
+            for rows, mean, recent in self._meter.curve
+        ]
         accuracy = None if self.kind == "numbers" else self._meter.accuracy
         return {"mean_loss": self._meter.mean, "accuracy": accuracy, "curve": curve}

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Selection:
     """Parallel columns, one entry a selected feature, in no particular order.
 
-    `names` are bytes exactly as in the input; a learner gives `classes` by number, the runner names them; `classes` and `groups` are None when the run has
+    `names` are bytes exactly as in the input; a learner gives `classes` by number, the runner names
+    them; `classes` and `groups` are None when the run has
     none; `extra` holds further columns of numbers to be written under their own key (a
     stability share, say).
     """

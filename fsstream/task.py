@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,6 @@ from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from fsstream.algorithms.learner import Learner
 
@@ -32,17 +30,17 @@ class Labels:
         return len(self.numbers) + len(self.words)
 
     @classmethod
-    def seen(cls, texts: Iterable[bytes], values: NDArray[np.float64]) -> Labels:
+    def seen(cls, texts: Iterable[bytes], values: Iterable[float]) -> Labels:
         """From the label spans of a batch and their numbers (NaN: not a number)."""
         numbers: dict[bytes, float] = {}
         words = set()
-        for text, value in dict(zip(texts, values.tolist(), strict=True)).items():
+        for text, value in dict(zip(texts, values, strict=True)).items():
             if not text:
                 continue
-            if value == value:
-                numbers[canonical_label(text, value)] = value
-            else:
+            if math.isnan(value):
                 words.add(text)
+            else:
+                numbers[canonical_label(text, value)] = value
         return cls(numbers, frozenset(words))
 
     def ordered(self) -> list[bytes]:

@@ -52,7 +52,8 @@ class OneVersusRest(Learner):
         return np.stack(scores, axis=1) if scores and len(scores) == len(columns) else None
 
     def end_pass(self) -> bool:
-        return any([learner.end_pass() for learner in self._learners])  # each is told
+        wanted = [learner.end_pass() for learner in self._learners]  # each is told
+        return any(wanted)
 
     def selection(self) -> Selection:
         parts = [learner.selection() for learner in self._learners]
@@ -72,14 +73,20 @@ class OneVersusRest(Learner):
         return {f"class_{index}": dict(learner.facts()) for index, learner in enumerate(self._learners)}
 
     def state(self) -> dict[str, NDArray[Any]]:
-        states = {f"{i}/{key}": value for i, learner in enumerate(self._learners) for key, value in learner.state().items()}
+        states = {
+            f"{i}/{key}": value
+            for i, learner in enumerate(self._learners)
+            for key, value in learner.state().items()
+        }
         return {"classes": np.array(len(self._learners)), **states}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         self._grow(int(state["classes"]))
         for index, learner in enumerate(self._learners):
             prefix = f"{index}/"
-            learner.restore({key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)})
+            learner.restore(
+                {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
+            )
 
     def _grow(self, count: int) -> None:
         while len(self._learners) < count:

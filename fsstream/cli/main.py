@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import sys
+import threading
 from importlib import import_module
 from typing import NoReturn
 
@@ -51,7 +53,13 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """The entry point of the console script."""
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    if threading.active_count() > 1:
+        # A reader is stuck in a pipe that says nothing: the interpreter would wait for it, or tear it apart.
+        atexit._run_exitfuncs()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def run(arguments: list[str]) -> int:

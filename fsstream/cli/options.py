@@ -45,6 +45,9 @@ _TYPES: dict[str, Any] = {
 }
 
 
+_HEADINGS = ["What comes in", "What is learned", "With what", "What goes out", "General"]
+
+
 class GroupedOption(click.Option):
     """An option that knows the heading it stands under in --help."""
 
@@ -58,9 +61,10 @@ class GroupedCommand(click.Command):
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(param, click.Option):
                 groups.setdefault(getattr(param, "group", GroupedOption.group), []).append(record)
-        for heading, records in groups.items():
+        for heading in sorted(groups, key=_HEADINGS.index):
+            records = groups[heading]
             with formatter.section(heading):
                 formatter.write_dl(records)
 
