@@ -1,0 +1,148 @@
+"""A stream of bytes cut into Blocks of whole records.
+
+In: a byte stream and the format's `head`, which finds the end of the last whole record. Out: Blocks.
+Bytes are read straight into reusable buffers; only the piece of a record at a buffer's end is moved, to
+the front of the next one:
+
+    |<---- whole records: the Block ---->|<- begun ->|        the buffer, full
+    |<- begun ->|<-------- read here next -------->|          the next one
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fsstream._native import count_lines
+from fsstream.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fsstream.sources.raw import ByteStream
+
+    Head = Callable[[memoryview], int]
+
+BLOCK_BYTES = 1 << 20
+RECORD_LIMIT = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of whole records of one source.
+
+    The data stays valid for as long as anybody holds it or something made of it (a Batch, a view): a
+    buffer is written again only when it has been let go. Only a source's last record may lack its line end.
+    """
+
+    source: str  # the name to show: the path as given, or <stdin>
+    data: memoryview
+    first_line: int  # of the first record, counted from 1 in each source
+    offset: int  # of the first byte in the plain (decompressed) source
+
+    @property
+    def begins_source(self) -> bool:
+        """Whether a file begins here: where its header is, if it has one."""
+        return self.offset == 0
+
+    def line_at(self, offset: int) -> int:
+        """The line of the byte at `offset` within the data."""
+        return self.first_line + count_lines(self.data[:offset])
+
+    def column_at(self, offset: int) -> int:
+        """The column (from 1, in bytes) of the byte at `offset` within the data."""
+        return offset - bytes(self.data[:offset]).rfind(b"\n")
+
+
+class Buffers:
+    """Buffers that have been let go are used again: nobody's bytes are ever overwritten."""
+
+    def __init__(self, size: int = BLOCK_BYTES) -> None:
+        self.size = size
+        self._pool: list[bytearray] = []
+
+    def take(self, least: int = 0) -> bytearray:
+        """A buffer nobody else holds; one longer than usual is not kept for later."""
+        if least > self.size:
+            return bytearray(least)
+        self._pool = [buffer for buffer in self._pool if len(buffer) == self.size]
+        for buffer in self._pool:
+            if _let_go(buffer):
+                return buffer
+        fresh = bytearray(self.size)
+        self._pool.append(fresh)
+        return fresh
+
+
+def _let_go(buffer: bytearray) -> bool:
+    """Whether no view of the buffer is left: only then may it change its length."""
+    try:
+        buffer.append(buffer.pop())
+    except BufferError:
+        return False
+    return True
+
+
+def read_blocks(
+    stream: ByteStream,
+    head: Head,
+    source: str,
+    buffers: Buffers | None = None,
+    limit: int = RECORD_LIMIT,
+) -> Iterator[Block]:
+    """The Blocks of one source, in order. What is left at its end is its last record.
+
+    Raises DataError when a record is longer than `limit` bytes, whatever the size of the blocks.
+    """
+    buffers = buffers or Buffers(min(BLOCK_BYTES, limit))
+    begun = memoryview(b"")  # the record that the last block's buffer ended in
+    line, offset, ended = 1, 0, False
+    while not ended:
+        buffer = memoryview(buffers.take(len(begun)))
+        filled, whole = len(begun), 0
+        buffer[:filled] = begun
+        del begun
+        while not whole and not ended:
+            if filled == len(buffer):
+                buffer = _longer(buffer, limit + 1)
+            filled, ended = _fill(stream, buffer, filled)
+            whole = filled if ended else head(buffer[: min(filled, limit)])
+            if not whole and filled > limit:
+                raise too_long(source, line, limit)
+        if whole:
+            data = buffer[:whole]
+            yield Block(source, data, line, offset)
+            line += count_lines(data)
+            offset += whole
+            del data
+        begun = buffer[whole:filled]
+        del buffer
+
+
+def too_long(source: str, line: int, limit: int) -> DataError:
+    """What a record beyond the limit is answered with."""
+    return DataError(
+        f"a record is longer than {limit >> 20} MB"
+        if limit >> 20
+        else f"a record is longer than {limit} bytes",
+        path=source,
+        line=line,
+        hint="is it the right --format, and does the file have line ends?",
+    )
+
+
+def _fill(stream: ByteStream, buffer: memoryview, filled: int) -> tuple[int, bool]:
+    """Read until the buffer is full or the stream has ended: bytes in it, and which of the two."""
+    while filled < len(buffer):
+        count = stream.readinto(buffer[filled:])
+        if not count:
+            return filled, True
+        filled += count
+    return filled, False
+
+
+def _longer(buffer: memoryview, most: int) -> memoryview:
+    """The same bytes with as much room again, for a record that does not fit."""
+    longer = memoryview(bytearray(min(max(2 * len(buffer), 16), most)))
+    longer[: len(buffer)] = buffer
+    return longer

@@ -1,0 +1,264 @@
+"""The INPUT arguments as one stream of Blocks: paths and standard input, one after the other.
+
+In: the paths. Out: first, if wanted, a look at the beginning (`peek`), then the Blocks of a pass.
+Everything that can be said about the paths is said at construction; files are opened when their turn comes.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fsstream.errors import DataError, FsstreamError, UsageError
+from fsstream.sources.blocks import BLOCK_BYTES, RECORD_LIMIT, Block, Buffers, read_blocks, too_long
+from fsstream.sources.compression import plain_bytes
+from fsstream.sources.raw import RawStream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from fsstream.sources.blocks import Head
+
+    Take = Callable[[bytes, int], tuple[int, int]]
+
+STDIN = "-"
+PEEK_RECORDS = 10_000
+PEEK_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What tells that a file is still the one that was read before."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int  # nanoseconds
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Fingerprint:
+        """From what fstat says."""
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+class Source:
+    """One INPUT: a file, anything that can be opened and read like one, or standard input.
+
+    Raises UsageError when the path does not exist, is a directory or must not be read.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.name = "<stdin>" if path == STDIN else path
+        self._path = None if path == STDIN else Path(path)
+        self._seen: Fingerprint | None = None
+        self.size = self._regular_size()
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether another pass may open it again: regular files only."""
+        return self.size is not None and self._path is not None
+
+    def open(self) -> Stream:
+        """The plain bytes from the beginning; DataError when the file is no longer what it was."""
+        try:
+            raw = RawStream(self._open_file(), self.name)
+        except OSError as error:
+            raise FsstreamError(f"cannot open {self.name}: {error.strerror}") from error
+        try:
+            return Stream(raw)
+        except BaseException:
+            raw.close()
+            raise
+
+    def _open_file(self) -> io.FileIO:
+        if self._path is None:
+            return io.FileIO(0, closefd=False)
+        file = io.FileIO(self._path)
+        self._check_unchanged(Fingerprint.of(os.fstat(file.fileno())))
+        return file
+
+    def _check_unchanged(self, now: Fingerprint) -> None:
+        if self._seen is None:
+            self._seen = now
+        elif not self.rereadable:
+            raise FsstreamError(f"{self.name} can be read only once", hint="give a file, or spool the stream")
+        elif now != self._seen:
+            raise DataError(
+                "the file has changed since the pass before",
+                path=self.name,
+                hint="passes must see the same data: copy the file, or wait until it is complete",
+            )
+
+    def _regular_size(self) -> int | None:
+        try:
+            status = os.fstat(0) if self._path is None else self._path.stat()
+        except OSError as error:
+            raise self._unusable(error) from error
+        if stat.S_ISDIR(status.st_mode):
+            raise UsageError(f"{self.name} is a directory", hint=f"name its files: {self.name.rstrip('/')}/*")
+        if self._path is not None and not os.access(self._path, os.R_OK):
+            raise UsageError(f"{self.name} must not be read: {os.strerror(errno.EACCES)}")
+        return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+    def _unusable(self, error: OSError) -> UsageError:
+        if self._path is None:
+            return UsageError(
+                "standard input is closed", hint="name a file, or redirect one into the command"
+            )
+        return UsageError(f"cannot read {self.name}: {error.strerror}")
+
+
+class Stream:
+    """One opened source: plain bytes, of which the beginning may be looked at before it is read."""
+
+    def __init__(self, raw: RawStream) -> None:
+        self._raw = raw
+        self._bytes = plain_bytes(raw)
+        self._seen = b""  # looked at before anything was read
+        self._replayed = 0  # how much of it has been read since
+        self._ended = False
+
+    @property
+    def position(self) -> int:
+        """Bytes taken from the file, compressed if it is."""
+        return self._raw.position
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        """As ByteStream: what was looked at comes first."""
+        left = len(self._seen) - self._replayed
+        if not left:
+            self._seen, self._replayed = b"", 0
+            return 0 if self._ended else self._bytes.readinto(buffer)
+        count = min(left, len(buffer))
+        buffer[:count] = memoryview(self._seen)[self._replayed : self._replayed + count]
+        self._replayed += count
+        return count
+
+    def peek(self, records: int, take: Take, limit: int) -> tuple[bytes, int, bool]:
+        """The first `records` whole records, fewer when the source or the limit ends.
+
+        Returns their bytes, their number, and whether they are all there is.
+        """
+        end = found = 0
+        size = min(limit, BLOCK_BYTES >> 4)
+        while True:
+            self._look(size)
+            more, length = take(self._seen[end:size], records - found)
+            found, end = found + more, end + length
+            ended = self._ended and len(self._seen) <= limit
+            if ended and found < records:
+                return self._seen, found + (len(self._seen) > end), True
+            if found == records or size == limit:
+                return self._seen[:end], found, ended and end == len(self._seen)
+            size = min(2 * size, limit)
+
+    def _look(self, size: int) -> None:
+        """Have `size` bytes to look at, fewer only when there are no more."""
+        pieces = [self._seen]
+        have = len(self._seen)
+        while have < size and not self._ended:
+            space = bytearray(size - have)
+            count = self._bytes.readinto(memoryview(space))
+            self._ended = count == 0
+            pieces.append(bytes(memoryview(space)[:count]))
+            have += count
+        self._seen = b"".join(pieces)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._raw.close()
+
+
+def take_lines(data: bytes, records: int) -> tuple[int, int]:
+    """Of at most `records` whole lines at the front: how many, and their bytes."""
+    end = found = 0
+    while found < records and (at := data.find(b"\n", end)) >= 0:
+        end, found = at + 1, found + 1
+    return found, end
+
+
+class Input:
+    """All INPUTs as one stream; no path at all, or `-`, is standard input.
+
+    A record never spans two sources; lines and offsets of each source count from its beginning.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str | os.PathLike[str]] = (),
+        *,
+        size: int = BLOCK_BYTES,
+        limit: int = RECORD_LIMIT,
+    ) -> None:
+        names = [os.fspath(path) for path in paths] or [STDIN]
+        if names.count(STDIN) > 1:
+            raise UsageError("standard input can be read only once, and `-` is given twice")
+        self.sources = [Source(name) for name in names]
+        self._limit = limit
+        self._buffers = Buffers(min(size, limit))
+        self._opened: dict[int, Stream] = {}
+        self._current: Stream | None = None
+        self._done_before = 0
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether several passes can be made without a spool."""
+        return all(source.rereadable for source in self.sources)
+
+    def peek(
+        self, records: int = PEEK_RECORDS, take: Take = take_lines, limit: int = PEEK_BYTES
+    ) -> list[Block]:
+        """The first whole records of the stream, one Block for each source they come from.
+
+        The records stay to be read. What is seen depends on the bytes alone: the first `records`
+        records, or as many as `limit` bytes hold. `take` counts records; lines unless told otherwise.
+        """
+        blocks: list[Block] = []
+        for index, source in enumerate(self.sources):
+            stream = self._open(index)
+            data, found, complete = stream.peek(records, take, limit)
+            if data:
+                blocks.append(Block(source.name, memoryview(data), 1, 0))
+            records, limit = records - found, limit - len(data)
+            if not complete or not records or not limit:
+                break
+        if not blocks and not complete:
+            raise too_long(source.name, 1, limit)
+        return blocks
+
+    def blocks(self, head: Head) -> Iterator[Block]:
+        """One pass: every Block of every source, in order. The next pass opens the files again."""
+        self._done_before = 0
+        for index, source in enumerate(self.sources):
+            stream = self._open(index)
+            self._current = stream
+            try:
+                yield from read_blocks(
+                    stream, head, source=source.name, buffers=self._buffers, limit=self._limit
+                )
+            finally:
+                del self._opened[index]
+                self._current = None
+                self._done_before += stream.position
+                stream.close()
+
+    def progress(self) -> tuple[int, int | None]:
+        """Bytes of this pass taken from the files, packed as they are, and of how many (None: unknown)."""
+        sizes = [source.size for source in self.sources]
+        total = None if None in sizes else sum(size for size in sizes if size is not None)
+        return self._done_before + (self._current.position if self._current else 0), total
+
+    def close(self) -> None:
+        """Close what has been opened to be looked at and was never read."""
+        while self._opened:
+            self._opened.popitem()[1].close()
+
+    def _open(self, index: int) -> Stream:
+        if index not in self._opened:
+            self._opened[index] = self.sources[index].open()
+        return self._opened[index]
