@@ -1,0 +1,99 @@
+"""Options: what is refused before any file is opened, and how parameters are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from fsstream.algorithms.learner import parameter
+from fsstream.config import SelectOptions, from_mapping, parse_parameters, split_class_weight
+from fsstream.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"k": 0}, "--k"),
+        ({"k": 2.5}, "--k"),
+        ({"k": True}, "--k"),
+        ({"k": 5, "format": "svm"}, "libsvm"),
+        ({"k": 5, "format": "seq"}, "--kmer"),
+        ({"k": 5, "format": "seq", "kmer": 12}, "--canonical"),
+        ({"k": 5, "format": "seq", "kmer": 33, "canonical": True}, "33"),
+        ({"k": 5, "format": "libsvm", "ngrams": 2}, "--ngrams"),
+        ({"k": 5, "format": "columns"}, "--targets"),
+        ({"k": 5, "max_bad": 3}, "--on-bad-line skip"),
+        ({"k": 5, "inputs": ("-", "-")}, "once"),
+        ({"k": 5, "patience": 2}, "--valid"),
+        ({"k": 5, "class_weight": ("spam",)}, "LABEL=W"),
+        ({"k": 5, "class_weight": ("spam=-1",)}, "LABEL=W"),
+        ({"k": 5, "class_weight": ("spam=nan",)}, "LABEL=W"),
+        ({"learning_rate": float("nan"), "k": 5}, "--learning-rate"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options: dict[str, object], complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        SelectOptions(**options).check()  # type: ignore[arg-type]
+
+
+def test_plain_options_pass() -> None:
+    SelectOptions(k=5, inputs=("a.svm",), format="tokens", ngrams=2).check()
+
+
+def test_unknown_names_are_answered_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match="learning_rat") as caught:
+        from_mapping(SelectOptions, {"learning_rat": 1})
+    assert caught.value.hint == "did you mean 'learning_rate'?"
+
+
+def test_a_mapping_may_use_dashes_units_and_tables() -> None:
+    options = from_mapping(
+        SelectOptions,
+        {
+            "learning-rate": 1,
+            "memory": "64MB",
+            "set": {"width": "2^4"},
+            "class_weight": {"a": 2},
+            "keep": "x*",
+        },
+    )
+    assert (options.learning_rate, options.memory, options.keep) == (1.0, 64_000_000, ("x*",))
+    assert (options.set, options.class_weight) == (("width=2^4",), ("a=2",))
+
+
+@dataclass(frozen=True)
+class Parameters:
+    width: int | None = parameter(None, "cells", low=2)
+    rate: float = parameter(0.5, "step", low=0, high=1)
+    rule: str = parameter("paper", "which", choices=("paper", "ours"))
+
+
+def test_parameters_are_parsed_by_their_type() -> None:
+    assert parse_parameters(Parameters, ["width=2^18", "rate=0.25", "rule=ours"], "x") == Parameters(
+        1 << 18, 0.25, "ours"
+    )
+    assert parse_parameters(Parameters, [], "x") == Parameters()
+
+
+@pytest.mark.parametrize(
+    ("setting", "complaint"),
+    [
+        ("width", "KEY=VALUE"),
+        ("widht=4", "no parameter"),
+        ("width=1.5", "whole number"),
+        ("width=1", "from 2"),
+        ("rate=2", "from 0 to 1"),
+        ("rate=nan", "from 0 to 1"),
+        ("rate=x", "a number"),
+        ("rule=theirs", "paper or ours"),
+        ("width=2^64", "whole number"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(setting: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        parse_parameters(Parameters, [setting], "x")
+
+
+def test_class_weights_split_at_the_last_equals_sign() -> None:
+    assert split_class_weight("a=b=2.5") == ("a=b", 2.5)

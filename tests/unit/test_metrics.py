@@ -1,0 +1,97 @@
+"""Measures against their definitions, ties included."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fsstream._native import Batch
+from fsstream.metrics import BinaryMetrics, ClassMetrics, NumberMetrics, RankedScores
+
+RNG = np.random.default_rng(5)
+
+
+def rows(targets: np.ndarray) -> Batch:
+    count = len(targets)
+    empty = np.zeros(count + 1, np.uint64), np.empty(0, np.uint64), np.empty(0, np.float32)
+    return Batch.from_arrays(*empty, targets.astype(np.float32))
+
+
+def brute_auc(scores: np.ndarray, positive: np.ndarray) -> float:
+    pairs = scores[positive][:, None] - scores[~positive][None, :]
+    return float(np.where(pairs > 0, 1.0, np.where(pairs == 0, 0.5, 0.0)).mean())
+
+
+def brute_average_precision(scores: np.ndarray, positive: np.ndarray) -> float:
+    total, before = 0.0, 0.0
+    for threshold in sorted(set(scores), reverse=True):
+        chosen = scores >= threshold
+        recall = (chosen & positive).sum() / positive.sum()
+        total += (recall - before) * (chosen & positive).sum() / chosen.sum()
+        before = recall
+    return float(total)
+
+
+@pytest.mark.parametrize("exact_rows", [1 << 20, 50])
+def test_ranking_measures_with_ties(exact_rows: int) -> None:
+    scores = RNG.integers(-3, 4, 300).astype(np.float32)
+    positive = RNG.random(300) < 0.3
+    ranked = RankedScores(exact_rows)
+    for cut in np.split(np.arange(300), [10, 100, 200]):
+        ranked.add(scores[cut], positive[cut])
+    measures = ranked.measures()
+    assert measures["auc"] == pytest.approx(brute_auc(scores, positive), abs=1e-12)
+    assert measures["average_precision"] == pytest.approx(
+        brute_average_precision(scores, positive), abs=1e-12
+    )
+
+
+def test_one_class_has_no_ranking() -> None:
+    ranked = RankedScores()
+    ranked.add(np.ones(3, np.float32), np.ones(3, bool))
+    assert ranked.measures() == {"auc": None, "average_precision": None}
+
+
+def test_binary_measures_equal_scikit_learn() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    targets = np.where(RNG.random(500) < 0.4, 1.0, -1.0)
+    scores = (RNG.normal(size=500) + targets).astype(np.float32)
+    ours = BinaryMetrics("logistic")
+    ours.add(rows(targets), scores[:, None])
+    result = ours.result()
+    chance = 1 / (1 + np.exp(-scores.astype(np.float64)))
+    assert result["accuracy"] == pytest.approx(metrics.accuracy_score(targets > 0, scores > 0))
+    assert result["auc"] == pytest.approx(metrics.roc_auc_score(targets, scores))
+    assert result["average_precision"] == pytest.approx(
+        metrics.average_precision_score(targets, scores, pos_label=1)
+    )
+    assert result["log_loss"] == pytest.approx(metrics.log_loss(targets, chance))
+    assert result["f1"] == pytest.approx(metrics.f1_score(targets > 0, scores > 0))
+
+
+def test_class_measures() -> None:
+    truth = np.array([0, 0, 1, 2, 2, np.nan])
+    guess = np.array([0, 1, 1, 2, 0, 1])
+    scores = np.eye(3, dtype=np.float32)[guess]
+    ours = ClassMetrics("softmax", ("a", "b", "c"))
+    ours.add(rows(truth), scores)
+    result = ours.result()
+    assert result["accuracy"] == pytest.approx(3 / 6)
+    assert result["rows_of_unknown_classes"] == 1
+    assert result["f1"] == pytest.approx({"a": 2 / 4, "b": 2 / 4, "c": 2 / 3})
+
+
+def test_number_measures_do_not_depend_on_the_cut() -> None:
+    targets = RNG.normal(1e6, 1, 1000)
+    scores = (targets + RNG.normal(size=1000)).astype(np.float32)
+    targets = targets.astype(np.float32).astype(np.float64)
+    ours = NumberMetrics()
+    for cut in np.split(np.arange(1000), [1, 400]):
+        ours.add(rows(targets[cut]), scores[cut][:, None])
+    result = ours.result()
+    error = targets - scores
+    assert result["rmse"] == pytest.approx(float(np.sqrt((error**2).mean())))
+    assert result["mae"] == pytest.approx(float(np.abs(error).mean()))
+    assert result["r2"] == pytest.approx(
+        1 - float((error**2).sum() / ((targets - targets.mean()) ** 2).sum())
+    )
