@@ -55,7 +55,7 @@ class Environment:
         )
 
     def put_pip_in(self):
-        """By ensurepip, this Python's own pip or uv, at last as a wheel from the index. True when it worked."""
+        """By ensurepip, this Python's pip or uv, at last as a wheel from the index. True when it worked."""
         ways = [
             [self.python, "-m", "pip", "--version"],
             [self.python, "-m", "ensurepip"],

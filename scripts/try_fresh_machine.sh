@@ -1,0 +1,99 @@
+#!/bin/bash
+# Prove, on a Debian that has next to nothing, that `make demo` and `make test` work as the first command, and that
+# what is missing is named in one line. Needs root, debootstrap and a network; leaves nothing behind but FOLDER.
+#
+#   scripts/try_fresh_machine.sh [FOLDER]      (default: a new folder under /var/tmp; an old one is used again)
+#
+# The mirror is apt's, the package index is pip's: both as this machine has them configured. The commit that is
+# checked out is what is tried, as an ordinary user, in a folder whose name has a space.
+set -euo pipefail
+[ "${INSIDE:-}" ] || exec env INSIDE=1 unshare --mount --propagation private "$0" "$@"  # mounts end with this script
+cd "$(dirname "$0")/.."
+suite=bookworm
+machine=${1:-$(mktemp -d /var/tmp/fresh-machine-XXXXXX)}
+checkout="$machine/home/user/a checkout"
+passed=0
+failed=0
+
+make_machine() {
+  local mirror
+  mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' | sed -n "s/^$suite //p" | head -n 1)
+  [ -e "$machine/etc/debian_version" ] || debootstrap --variant=minbase "$suite" "$machine" "$mirror" >"$machine.log"
+  chroot "$machine" useradd --create-home user 2>/dev/null || true
+  mount -t proc proc "$machine/proc"
+  cp /etc/resolv.conf "$machine/etc/resolv.conf"
+}
+
+# The registries are reached as from here: pip's settings, the folders they name, and the certificates.
+share_package_index() {
+  local folder
+  PYTHONWARNINGS=ignore python3 -m pip config list | sed -n "s/^global\.\([^=]*\)=/\1 = /p" | tr -d "'" | { echo "[global]"; cat; } >"$machine/etc/pip.conf"
+  for folder in $(grep -o 'file://[^ ]*' "$machine/etc/pip.conf" | sed 's,file://,,; s,/simple$,,') /etc/ssl/certs; do
+    mkdir -p "$machine$folder"
+    mount --bind -o ro "$folder" "$machine$folder"
+  done
+}
+
+packages() { chroot "$machine" env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends "$@" >>"$machine.log" 2>&1; }
+without() { chroot "$machine" env DEBIAN_FRONTEND=noninteractive apt-get -qq autoremove --purge "$@" >>"$machine.log" 2>&1; }
+
+fresh_checkout() {
+  rm -rf --one-file-system "$checkout"
+  git clone --quiet --no-hardlinks . "$checkout"
+  chroot "$machine" chown -R user:user /home/user
+}
+
+as_user() {
+  local certificates=/etc/ssl/certs/ca-certificates.crt
+  chroot --userspec=user:user "$machine" env -i HOME=/home/user PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 \
+    SSL_CERT_FILE=$certificates sh -c "cd '/home/user/a checkout' && $1" </dev/null
+}
+
+report() {
+  if [ "$1" = ok ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  printf '%-6s %s\n' "$1" "$2"
+}
+
+# works NAME COMMAND: in a fresh checkout the command ends well.
+works() {
+  fresh_checkout
+  if as_user "$2" >"$machine.out" 2>&1; then report ok "$1: $(tail -n 1 "$machine.out")"; else report FAILED "$1"; tail -n 30 "$machine.out"; fi
+}
+
+# names NAME COMMAND PACKAGE: in a fresh checkout the command fails, and one line of ours names what to install.
+names() {
+  local ours
+  fresh_checkout
+  if as_user "$2" >"$machine.out" 2>&1; then report FAILED "$1: it ended well"; return; fi
+  ours=$(grep -c '^fsstream: error:' "$machine.out" || true)
+  if [ "$ours" = 1 ] && grep -q "apt install $3" "$machine.out" && [ "$(grep -vc '^make' "$machine.out")" = 1 ]; then
+    report ok "$1: $(grep '^fsstream' "$machine.out")"
+  else
+    report FAILED "$1"
+    cat "$machine.out"
+  fi
+}
+
+make_machine
+share_package_index
+
+without python3-minimal g++ || true
+packages make
+names "no Python" "make test" python3
+packages python3
+names "no compiler" "make test" g++
+packages g++
+names "no Python.h" "make test" python3-dev
+packages python3-dev
+works "no pip, no venv: demo" "make demo"
+works "no pip, no venv: test" "make test"
+works "no pip, no venv: second test makes nothing" "make test >/dev/null 2>&1 && make test 2>&1 | tee out && ! grep -e making -e compiling out"
+packages python3-pip
+works "pip but no venv, externally managed: demo" "make demo"
+works "pip but no venv, externally managed: test" "make test"
+packages python3-venv
+works "everything: test" "make test"
+works "everything: wheel" "make wheel && ls dist"
+
+echo "$passed ok, $failed failed; the machine is in $machine, its log in $machine.log"
+[ "$failed" = 0 ]
