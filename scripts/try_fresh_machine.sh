@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.."
 suite=bookworm
 machine=${1:-$(mktemp -d /var/tmp/fresh-machine-XXXXXX)}
 checkout="$machine/home/user/a checkout"
+certificates=/etc/certificates-of-the-host.crt
 passed=0
 failed=0
 
@@ -27,8 +28,13 @@ make_machine() {
 # The registries are reached as from here: pip's settings, the folders they name, and the certificates.
 share_package_index() {
   local folder
-  PYTHONWARNINGS=ignore python3 -m pip config list | sed -n "s/^global\.\([^=]*\)=/\1 = /p" | tr -d "'" | { echo "[global]"; cat; } >"$machine/etc/pip.conf"
-  for folder in $(grep -o 'file://[^ ]*' "$machine/etc/pip.conf" | sed 's,file://,,; s,/simple$,,') /etc/ssl/certs; do
+  cp /etc/ssl/certs/ca-certificates.crt "$machine$certificates"
+  {
+    echo "[global]"
+    python3 -m pip config list | sed -n "s/^global\.\([^=]*\)=/\1 = /p" | tr -d "'" | grep -v '^cert '
+    echo "cert = $certificates"
+  } >"$machine/etc/pip.conf"
+  for folder in $(grep -o 'file://[^ ]*' "$machine/etc/pip.conf" | sed 's,file://,,; s,/simple$,,'); do
     mkdir -p "$machine$folder"
     mount --bind -o ro "$folder" "$machine$folder"
   done
@@ -44,7 +50,6 @@ fresh_checkout() {
 }
 
 as_user() {
-  local certificates=/etc/ssl/certs/ca-certificates.crt
   chroot --userspec=user:user "$machine" env -i HOME=/home/user PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 \
     SSL_CERT_FILE=$certificates sh -c "cd '/home/user/a checkout' && $1" </dev/null
 }
