@@ -79,7 +79,11 @@ class Source:
         if self._path is None:
             return io.FileIO(0, closefd=False)
         file = io.FileIO(self._path)
-        self._check_unchanged(Fingerprint.of(os.fstat(file.fileno())))
+        try:
+            self._check_unchanged(Fingerprint.of(os.fstat(file.fileno())))
+        except BaseException:
+            file.close()
+            raise
         return file
 
     def _check_unchanged(self, now: Fingerprint) -> None:
@@ -98,19 +102,21 @@ class Source:
         try:
             status = os.fstat(0) if self._path is None else self._path.stat()
         except OSError as error:
-            raise self._unusable(error) from error
+            raise self._unusable(error.strerror or str(error)) from error
+        except ValueError as error:  # a NUL in the path
+            raise self._unusable(str(error)) from error
         if stat.S_ISDIR(status.st_mode):
             raise UsageError(f"{self.name} is a directory", hint=f"name its files: {self.name.rstrip('/')}/*")
         if self._path is not None and not os.access(self._path, os.R_OK):
             raise UsageError(f"{self.name} must not be read: {os.strerror(errno.EACCES)}")
         return status.st_size if stat.S_ISREG(status.st_mode) else None
 
-    def _unusable(self, error: OSError) -> UsageError:
+    def _unusable(self, why: str) -> UsageError:
         if self._path is None:
             return UsageError(
                 "standard input is closed", hint="name a file, or redirect one into the command"
             )
-        return UsageError(f"cannot read {self.name}: {error.strerror}")
+        return UsageError(f"cannot read {self.name}: {why}")
 
 
 class Stream:
