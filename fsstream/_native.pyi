@@ -18,6 +18,7 @@ def screen_moments(
     x: NDArray[np.float32], residual: NDArray[np.float32], baseline: bool = False
 ) -> tuple[float, float, float]:
     """Sums of x r, x and x^2 in single precision."""
+
 def count_lines(data: Buffer) -> int: ...
 
 class Batch:

@@ -6,6 +6,7 @@ In: input options. Out: pass after pass the same batches, filtered and scaled as
 from __future__ import annotations
 
 import dataclasses
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,13 @@ class Reading:
         self.bad = BadRecords(options)
         self.skipped_windows = 0
         self.entries = 0
+        self.notes: list[str] = []  # what a person should know: said once, kept for the summary
+
+    def note(self, text: str) -> None:
+        """Tell the user something that is no error."""
+        self.notes.append(text)
+        if not self._options.quiet:
+            print(f"fsstream: note: {text}", file=sys.stderr)
 
     def labels(self) -> Labels:
         """The labels of the first records; bad records among them are passed over."""

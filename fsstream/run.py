@@ -19,27 +19,23 @@ from fsstream._native import LossMeter
 from fsstream.algorithms import BACKENDS, backend
 from fsstream.algorithms.learner import Common
 from fsstream.algorithms.one_versus_rest import OneVersusRest
-from fsstream.config import LEARNING_FIELDS, parse_parameters, split_class_weight, suggest
-from fsstream.errors import DataError, LimitError, UsageError
-from fsstream.model import Model, load_model
+from fsstream.config import LEARNING_FIELDS, parse_parameters, suggest
+from fsstream.errors import LimitError, UsageError
+from fsstream.feeds import make_feed
+from fsstream.model import Model
 from fsstream.progress import Progress
-from fsstream.reading import Reading, row_fault
+from fsstream.reading import Reading
 from fsstream.signals import StopSignals
-from fsstream.task import TWO_CLASS_LOSSES, decide, make_map, make_task, start_labels, turned
-from fsstream.text import to_text
+from fsstream.task import TWO_CLASS_LOSSES, turned
 from fsstream.units import show_size
 from fsstream.validation import Validation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fsstream.algorithms.learner import Learner, Task
     from fsstream.config import SelectOptions
-    from fsstream.pipeline import Parsed
 
 # Options a backend may have no use for, by field; each must not be given then.
 _BACKEND_OPTIONS = ("k", "learning_rate", "l1", "l2", "passes", "intercept", "workers", "init", "groups")
-_FIRST_ROWS = 5_000  # one label for so long suggests a stream sorted by class
 
 
 @dataclass(frozen=True)
@@ -101,7 +97,7 @@ def common_options(options: SelectOptions, chosen: type[Learner]) -> Common:
 
 
 class _Run:
-    """The state of one selection: a learner, the labels, and the counts."""
+    """The state of one selection: what feeds the learner, the learner, and the counts."""
 
     def __init__(
         self,
@@ -113,31 +109,21 @@ class _Run:
     ) -> None:
         self._options = options
         self._reading = reading
-        self._signals = signals
-        with signals.waiting():
-            labels = reading.labels()
-        self.loss, self.kind = decide(options.loss, labels, chosen)
-        initial = load_model(options.init) if options.init else None
-        known = start_labels(self.kind, labels, initial.labels if initial else ())
-        self._map = make_map(
-            self.kind, known, options.max_classes, map(split_class_weight, options.class_weight)
-        )
+        self._feed = make_feed(options, chosen, reading, signals)
+        self._aim = self._feed.aim
         self._chosen = chosen
         self._common = common_options(options, chosen)
         self._parameters = parameters
-        task = make_task(self.loss, known, options.max_classes)
-        self._check_memory(task)
-        self.learner = self._make_learner(task)
-        if initial is not None:
-            self._start_from(initial)
-        self._meter = LossMeter(self.loss)
-        self._validation = Validation(options, self.model) if options.valid else None
+        self._check_memory(self._feed.task)
+        self.learner = self._make_learner(self._feed.task)
+        if self._aim.initial is not None:
+            self.learner.start_from(self._aim.initial)
+        self._meter = LossMeter(self._aim.loss)
+        self._validation = Validation(options, self.current_model) if options.valid else None
         self.passes = 0
-        self.rows = 0  # of the first pass
-        self.notes: list[str] = []  # what a person should know, said once and kept in the summary
 
     def learn(self) -> None:
-        """Pass after pass, as long as the learner or --passes asks for another."""
+        """Pass after pass, as long as the learner asks for another and validation allows it."""
         progress = Progress(self._reading.input, wanted=self._options.progress, quiet=self._options.quiet)
         with closing(progress):
             wanted = True
@@ -148,56 +134,18 @@ class _Run:
                 wanted = self.learner.end_pass()
                 if self._validation is not None and not self._validation.after_pass(self.passes):
                     break
-        self._check_data()
 
     def _learn_once(self, progress: Progress) -> None:
-        measured = self.passes == 1
-        for parsed in self._batches():
-            scores = self.learner.update(parsed.batch)
-            if measured and scores is not None:
-                self._meter.add(parsed.batch, scores)
-            progress.update(parsed.batch.rows, self._meter.mean if self._meter.rows else None)
-
-    def _batches(self) -> Iterator[Parsed]:
-        """The parsed batches with their targets; a signal may interrupt the waiting, not the learning."""
-        batches = self._reading.batches()
-        while True:
-            with self._signals.waiting():
-                parsed = next(batches, None)
-            if parsed is None:
-                return
-            problem = self._map.resolve(parsed.batch)
-            if problem is not None:
-                raise row_fault(parsed.block, parsed.batch, *problem)
-            if self.passes == 1:
-                self._warn_if_sorted(parsed)
-                self.rows += parsed.batch.rows
-            yield parsed
-
-    def _note(self, text: str) -> None:
-        self.notes.append(text)
-        if not self._options.quiet:
-            print(f"fsstream: note: {text}", file=sys.stderr)
-
-    def _warn_if_sorted(self, parsed: Parsed) -> None:
-        one_label = self.kind != "numbers" and len(self._map.labels) < 2
-        if self.rows < _FIRST_ROWS <= self.rows + parsed.batch.rows and one_label:
-            self._note(
-                f"the first {_FIRST_ROWS} rows all have one label: is the stream sorted by class? shuffle it"
-            )
+        for batch in self._feed.batches(self.passes):
+            scores = self.learner.update(batch)
+            if self.passes == 1 and scores is not None:
+                self._meter.add(batch, scores)
+            progress.update(batch.rows, self._meter.mean if self._meter.rows else None)
 
     def _make_learner(self, task: Task) -> Learner:
-        if self.kind == "classes" and self.loss in TWO_CLASS_LOSSES:
+        if self._aim.kind == "classes" and self._aim.loss in TWO_CLASS_LOSSES:
             return OneVersusRest(self._common, self._parameters, task, backend=self._chosen)
         return self._chosen(self._common, self._parameters, task)
-
-    def _start_from(self, initial: Model) -> None:
-        if (initial.kind, initial.loss) != (self.kind, self.loss):
-            raise UsageError(
-                f"--init: a model of {initial.kind} with the {initial.loss} loss cannot start one of "
-                f"{self.kind} with the {self.loss} loss"
-            )
-        self.learner.start_from(initial)
 
     def _check_memory(self, task: Task) -> None:
         plan = self._chosen.plan(self._common, self._parameters, task)
@@ -209,31 +157,26 @@ class _Run:
                 hint=f"the largest part is {largest} with {show_size(plan[largest])}",
             )
 
-    def _check_data(self) -> None:
-        if self.rows == 0:
-            raise DataError(
-                "there is no data: not one record", hint="is the input, or the filter before it, empty?"
-            )
-        if self.kind != "numbers" and len(self._map.labels) < 2:
-            label = to_text(self._map.labels[0]) if self._map.labels else ""
-            raise DataError(
-                f"all {self.rows} rows have the same label {label!r}: there is nothing to tell apart"
-            )
-
     def model(self) -> Model:
+        """The model of the last pass, or of the best one when --patience watches over it."""
+        if self._validation is not None and self._options.patience and self._validation.best is not None:
+            return self._validation.best
+        return self.current_model()
+
+    def current_model(self) -> Model:
         """The model as it is now."""
         selection, intercepts = self.learner.selection(), self.learner.intercepts()
-        labels = self._map.labels
-        if turned(self.kind, labels):
+        labels = self._aim.labels
+        if turned(self._aim.kind, labels):
             labels = labels[::-1]
             selection = dataclasses.replace(selection, weights=-selection.weights)
             intercepts = -intercepts
         return Model(
             selection=selection,
             intercepts=intercepts,
-            kind=self.kind,
-            loss=self.loss,
-            labels=tuple(map(to_text, labels)),
+            kind=self._aim.kind,
+            loss=self._aim.loss,
+            labels=labels,
             options=self._resolved(),
             reading=self._reading.recipe(),
         )
@@ -242,7 +185,7 @@ class _Run:
         """The options as they were in the end; what only moves bytes or speed is left out."""
         given = {name: getattr(self._options, name) for name in LEARNING_FIELDS}
         common = {name: value for name, value in dataclasses.asdict(self._common).items() if name in given}
-        return {**given, **common, "loss": self.loss, "set": dataclasses.asdict(self._parameters)}
+        return {**given, **common, "loss": self._aim.loss, "set": dataclasses.asdict(self._parameters)}
 
     def summary(self, model: Model, seconds: float) -> dict[str, Any]:
         """What --summary writes."""
@@ -255,7 +198,7 @@ class _Run:
                 "files": [source.name for source in self._reading.input.sources],
                 "bytes": read,
                 "size": total,
-                "rows": self.rows,
+                "rows": self._aim.rows,
                 "entries": self._reading.entries,
                 "bad_records": self._reading.bad.count,
                 "skipped_windows": self._reading.skipped_windows,
@@ -268,7 +211,7 @@ class _Run:
             "selected": len(model.selection),
             "intercepts": [float(value) for value in model.intercepts],
             "backend": dict(self.learner.facts()),
-            "notes": self.notes,
+            "notes": self._reading.notes,
             "seconds": seconds,
             "cpu_seconds": time.process_time(),
             "peak_memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
@@ -282,5 +225,5 @@ class _Run:
             {"rows": rows, "mean_loss": mean, "recent_loss": recent}
             for rows, mean, recent in self._meter.curve
         ]
-        accuracy = None if self.kind == "numbers" else self._meter.accuracy
+        accuracy = None if self._aim.kind == "numbers" else self._meter.accuracy
         return {"mean_loss": self._meter.mean, "accuracy": accuracy, "curve": curve}

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fsstream._native import LabelMap, canonical_label
-from fsstream.algorithms.learner import Task
 from fsstream.errors import DataError, UsageError
 from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from fsstream.algorithms.learner import Learner
 
@@ -97,27 +96,19 @@ def start_labels(kind: str, labels: Labels, task_labels: Iterable[str] = ()) -> 
     return []
 
 
-def turned(kind: str, labels: list[bytes]) -> bool:
+def turned(kind: str, labels: Sequence[str]) -> bool:
     """Whether a binary map had its first label, taken for negative, in the positive's place."""
     if kind != "binary" or len(labels) < 2:
         return False
-    return labels != _as_labels(labels).ordered()
+    met = [to_bytes(label) for label in labels]
+    return met != Labels.seen(met, map(_number, met)).ordered()
 
 
-def _as_labels(labels: list[bytes]) -> Labels:
-    numbers: dict[bytes, float] = {}
-    words = set()
-    for label in labels:
-        try:
-            numbers[label] = float(label)
-        except ValueError:
-            words.add(label)
-    return Labels(numbers, frozenset(words))
-
-
-def make_task(loss: str, known: list[bytes], max_classes: int) -> Task:
-    """The Task a learner is made with."""
-    return Task(loss=loss, labels=tuple(to_text(label) for label in known), max_classes=max_classes)
+def _number(label: bytes) -> float:
+    try:
+        return float(label)
+    except ValueError:
+        return math.nan
 
 
 def make_map(
@@ -132,7 +123,4 @@ def make_map(
 
 def _spelled(label: str) -> bytes:
     text = to_bytes(label)
-    try:
-        return canonical_label(text, float(text))
-    except ValueError:
-        return text
+    return canonical_label(text, _number(text))

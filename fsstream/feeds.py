@@ -1,0 +1,219 @@
+"""What a learner is fed: batches with targets, pass after pass, in the kind of access it declares.
+
+A RowFeed gives the rows of a stream. A ColumnFeed gives the features of a `columns` stream, whose
+targets lie in a file of their own.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsstream.algorithms.learner import Access, Task
+from fsstream.config import InputOptions, split_class_weight
+from fsstream.errors import DataError, UsageError
+from fsstream.model import load_model
+from fsstream.reading import Reading, row_fault
+from fsstream.task import Labels, decide, make_map, start_labels
+from fsstream.text import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Protocol
+
+    from numpy.typing import NDArray
+
+    from fsstream._native import Batch, LabelMap
+    from fsstream.algorithms.learner import Learner
+    from fsstream.config import SelectOptions
+    from fsstream.model import Model
+    from fsstream.pipeline import Parsed
+    from fsstream.signals import StopSignals
+
+    class Feed(Protocol):
+        """Batches of a run, and what their targets mean."""
+
+        aim: Aim
+
+        @property
+        def task(self) -> Task:
+            """For the learner, before the first pass."""
+
+        def batches(self, number: int) -> Iterator[Batch]:
+            """Pass `number`, from 1; the same batches each time."""
+
+
+_FIRST_ROWS = 5_000  # one label for so long suggests a stream sorted by class
+
+
+@dataclass
+class Aim:
+    """What is predicted: the loss, the kind of target, and the labels met so far."""
+
+    loss: str
+    kind: str  # numbers, binary or classes
+    label_map: LabelMap
+    initial: Model | None
+    max_classes: int
+    rows: int = 0  # seen in the first pass
+
+    @classmethod
+    def decide(cls, options: SelectOptions, labels: Labels, chosen: type[Learner]) -> Aim:
+        """From the labels of the first records."""
+        loss, kind = decide(options.loss, labels, chosen)
+        initial = load_model(options.init) if options.init else None
+        if initial is not None and (initial.kind, initial.loss) != (kind, loss):
+            raise UsageError(
+                f"--init: a model of {initial.kind} with the {initial.loss} loss cannot start one of "
+                f"{kind} with the {loss} loss"
+            )
+        known = start_labels(kind, labels, initial.labels if initial else ())
+        weights = map(split_class_weight, options.class_weight)
+        return cls(
+            loss, kind, make_map(kind, known, options.max_classes, weights), initial, options.max_classes
+        )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Canonical labels: negative and positive, or the classes in order of appearance."""
+        return tuple(map(to_text, self.label_map.labels))
+
+    @property
+    def task(self) -> Task:
+        """What a learner needs to know."""
+        return Task(loss=self.loss, labels=self.labels, max_classes=self.max_classes)
+
+    def resolve(self, parsed: Parsed) -> None:
+        """Give the rows their targets; DataError for a label that will not do."""
+        problem = self.label_map.resolve(parsed.batch)
+        if problem is not None:
+            raise row_fault(parsed.block, parsed.batch, *problem)
+
+    def check_rows(self) -> None:
+        """After the data: there must have been some, and something to tell apart."""
+        if self.rows == 0:
+            raise DataError(
+                "there is no data: not one record", hint="is the input, or a filter before it, empty?"
+            )
+        if self.kind != "numbers" and len(self.labels) < 2:
+            raise DataError(
+                f"all {self.rows} rows have the label {self.labels[0]!r}: there is nothing to tell apart",
+                hint="classes need at least two labels",
+            )
+
+
+class RowFeed:
+    """The rows of a stream."""
+
+    def __init__(
+        self, options: SelectOptions, chosen: type[Learner], reading: Reading, signals: StopSignals
+    ) -> None:
+        self._reading = reading
+        self._signals = signals
+        with signals.waiting():
+            labels = reading.labels()
+        self.aim = Aim.decide(options, labels, chosen)
+        if self.aim.kind == "classes" and chosen.access is not Access.ROWS:
+            self._meet_all_classes()
+
+    @property
+    def task(self) -> Task:
+        """For the learner."""
+        return self.aim.task
+
+    def batches(self, number: int) -> Iterator[Batch]:
+        """The rows with their targets. A signal may interrupt the waiting for them, not their use."""
+        batches = self._reading.batches()
+        while True:
+            with self._signals.waiting():
+                parsed = next(batches, None)
+            if parsed is None:
+                break
+            self.aim.resolve(parsed)
+            if number == 1:
+                self._count(parsed.batch.rows)
+            yield parsed.batch
+        if number == 1:
+            self.aim.check_rows()
+
+    def _count(self, rows: int) -> None:
+        before, self.aim.rows = self.aim.rows, self.aim.rows + rows
+        one_label = self.aim.kind != "numbers" and len(self.aim.labels) < 2
+        if before < _FIRST_ROWS <= self.aim.rows and one_label:
+            self._reading.note(
+                f"the first {_FIRST_ROWS} rows all have one label: is the stream sorted by class? shuffle it"
+            )
+
+    def _meet_all_classes(self) -> None:
+        """A backend that reads again needs its classes before the first pass: one scan for the labels."""
+        for parsed in self._reading.batches():
+            self._signals.check()
+            self.aim.resolve(parsed)
+
+
+class ColumnFeed:
+    """The features of a `columns` stream; the targets of the samples come from --targets."""
+
+    def __init__(
+        self, options: SelectOptions, chosen: type[Learner], reading: Reading, signals: StopSignals
+    ) -> None:
+        assert options.targets is not None
+        self._reading = reading
+        self._signals = signals
+        with closing(Reading(InputOptions(inputs=(options.targets,), format="tokens", threads=1))) as lines:
+            self.aim = Aim.decide(options, lines.labels(), chosen)
+            pieces = [self._targets_of(parsed) for parsed in lines.batches()]
+        self._targets = np.concatenate(pieces or [np.empty(0, np.float32)])
+        self.aim.check_rows()
+
+    @property
+    def task(self) -> Task:
+        """For the learner."""
+        return replace(self.aim.task, targets=self._targets)
+
+    def batches(self, number: int) -> Iterator[Batch]:
+        """The features; the same ones in the same order each time."""
+        batches = self._reading.batches()
+        while True:
+            with self._signals.waiting():
+                parsed = next(batches, None)
+            if parsed is None:
+                return
+            self._check_samples(parsed)
+            yield parsed.batch
+
+    def _targets_of(self, parsed: Parsed) -> NDArray[np.float32]:
+        """One line, one sample: a blank line would shift those behind it."""
+        batch, block = parsed.batch, parsed.block
+        self.aim.resolve(parsed)
+        for row in range(batch.rows):
+            self.aim.rows += 1
+            line = block.line_at(int(batch.records[row])) if row in (0, batch.rows - 1) else self.aim.rows
+            if line != self.aim.rows or batch.row_starts[row + 1] > batch.row_starts[row]:
+                raise DataError("expected one label", path=block.source, line=self.aim.rows)
+        return np.array(batch.targets)
+
+    def _check_samples(self, parsed: Parsed) -> None:
+        batch, count = parsed.batch, len(self._targets)
+        if batch.entries and int(batch.keys.max()) > count:
+            entry = int(np.flatnonzero(batch.keys > count)[0])
+            row = int(np.searchsorted(batch.row_starts, entry, side="right")) - 1
+            raise row_fault(
+                parsed.block,
+                batch,
+                row,
+                f"samples from 1 to {count}, and there is sample {int(batch.keys[entry])} in feature",
+                "the sample numbers are the lines of --targets",
+            )
+
+
+def make_feed(options: SelectOptions, chosen: type[Learner], reading: Reading, signals: StopSignals) -> Feed:
+    """The feed that gives the backend the access it needs."""
+    if reading.format == "columns":
+        if chosen.access is not Access.COLUMNS:
+            raise UsageError(f"--algo {chosen.name} reads rows, not --format columns", hint="use --algo os")
+        return ColumnFeed(options, chosen, reading, signals)
+    return RowFeed(options, chosen, reading, signals)
