@@ -1,0 +1,69 @@
+"""Feature hashing: the same descent over a table of 2^bits weights, all of them in use.
+
+Selects nothing and names nothing; it is the ceiling that `mission` is measured against.
+Paper: Weinberger, Dasgupta, Langford, Smola, Attenberg: "Feature Hashing for Large Scale
+Multitask Learning", ICML 2009; the baseline FH of the MISSION paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fsstream import _native
+from fsstream.algorithms.learner import BINARY_LOSSES, Common, Task, parameter
+from fsstream.algorithms.sgd import SgdLearner, checked_l2, rate_of
+from fsstream.errors import LimitError
+from fsstream.selection import Selection
+
+
+@dataclass(frozen=True)
+class HashingParameters:
+    """What `--set` can change."""
+
+    bits: int = parameter(20, "the table has 2^bits weights", low=1, high=30)
+    tolerance: float = parameter(
+        1e-3, "with several passes: stop when a pass lowers the mean loss by less than this share", low=0
+    )
+
+
+class Hashing(SgdLearner):
+    """A dense table under a hash."""
+
+    name: ClassVar[str] = "hashing"
+    summary: ClassVar[str] = "feature hashing: a dense table of weights, nothing selected; a ceiling"
+    paper: ClassVar[str] = "Feature Hashing for Large Scale Multitask Learning"
+    losses: ClassVar[tuple[str, ...]] = (*BINARY_LOSSES, "squared")
+    auto_binary_loss: ClassVar[str] = "logistic"
+    intercept_default: ClassVar[bool] = True
+    uses: ClassVar[frozenset[str]] = frozenset({"learning_rate", "l2", "passes", "intercept", "seed"})
+    Parameters: ClassVar[type] = HashingParameters
+
+    def __init__(self, common: Common, parameters: HashingParameters, task: Task) -> None:
+        planned = sum(self.plan(common, parameters, task).values())
+        if planned > common.memory:
+            raise LimitError(
+                f"hashing needs {planned:,} bytes, --memory allows {common.memory:,}",
+                hint="raise --memory, or lower --set bits",
+            )
+        kernel = _native.Sgd.hashing(
+            loss=task.loss,
+            bits=parameters.bits,
+            seed=common.seed,
+            learning_rate=rate_of(common),
+            l2=checked_l2(common),
+            intercept=common.intercept,
+            memory=common.memory,
+        )
+        super().__init__(kernel, common.passes, parameters.tolerance)
+
+    def selection(self) -> Selection:
+        """Nothing: a cell is not a feature."""
+        return Selection([], np.empty(0, dtype=np.float32))
+
+    @classmethod
+    def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
+        """The table."""
+        return {"table": 4 << parameters.bits}

@@ -1,0 +1,169 @@
+"""MISSION: stochastic gradient descent inside a count-sketch, the k heaviest features active.
+
+Objective  sum over rows of loss(b + w.x, y) + (l2 / 2) |w|^2, with b free and at most k
+           weights in use at any time.
+Row        w += -learning_rate * slope * x, added to the sketch; what the sketch says of a
+           feature's weight decides whether it is among the top k.
+Paper      Aghazadeh, Spring, LeJeune, Dasarathy, Shrivastava, Baraniuk: "MISSION: Ultra
+           Large-Scale Feature Selection using Count-Sketches", ICML 2018, Algorithm 1.
+Departures The top k are kept by a threshold and a prune at 2k candidates instead of a heap
+           operation for every weight. `active=exact` keeps the weights of active features
+           beside the sketch instead of in it; `rule=paper` is `active=estimated`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from fsstream import _native
+from fsstream.algorithms.learner import BINARY_LOSSES, Common, Task, parameter
+from fsstream.algorithms.sgd import SgdLearner, checked_l2, rate_of
+from fsstream.errors import LimitError, UsageError
+from fsstream.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CELL = 4  # bytes of a cell of the sketch
+CANDIDATE = 48  # bytes a candidate takes in the active set, its table being half full
+NAME = 32  # bytes planned for a name; long ones are counted as they come
+SMALLEST_WIDTH, LARGEST_WIDTH = 1 << 12, 1 << 26
+CELLS_PER_FEATURE = 16  # of a sketch row, for each of the k features
+
+
+@dataclass(frozen=True)
+class MissionParameters:
+    """What `--set` can change."""
+
+    rule: str = parameter(
+        "default",
+        "paper: the literal algorithm, which is active=estimated",
+        choices=("default", "paper"),
+    )
+    step: str = parameter("constant", "constant: every step is learning_rate * slope", choices=("constant",))
+    active: str = parameter(
+        "exact",
+        "where the weights of active features live: exact, beside the sketch; estimated, in it",
+        choices=("exact", "estimated"),
+    )
+    sketch: str = parameter("count", "count: a count-sketch of all weights", choices=("count",))
+    sketch_width: int = parameter(
+        0,
+        "cells in a row of the sketch, a power of two; 0: 16 for each of the k features, at least 65,536, "
+        "less where half of --memory would not hold it",
+        low=0,
+        high=1 << 30,
+    )
+    sketch_depth: int = parameter(3, "rows of the sketch: 1, 3, 5 or 7", low=1, high=7)
+    gamma: float = parameter(
+        1.0, "factor on all that is not among the top k, after each row; 1 keeps everything", low=0.5, high=1
+    )
+    tolerance: float = parameter(
+        1e-3, "with several passes: stop when a pass lowers the mean loss by less than this share", low=0
+    )
+
+
+def power_of_two_below(number: int) -> int:
+    """The largest power of two that is not above `number`."""
+    return 1 << (number.bit_length() - 1)
+
+
+def sketch_width(common: Common, parameters: MissionParameters) -> int:
+    """The width asked for, or the default for this k in this memory."""
+    width = parameters.sketch_width
+    if width != 0:
+        if width & (width - 1) or width == 1:
+            raise UsageError(
+                f"sketch_width={width} is not a power of two",
+                hint=f"--set sketch_width={power_of_two_below(width)} or {2 * power_of_two_below(width)}",
+            )
+        return width
+    wanted = max(1 << 16, CELLS_PER_FEATURE * (common.k or 1))
+    fitting = common.memory // (2 * CELL * parameters.sketch_depth)
+    limit = min(LARGEST_WIDTH, power_of_two_below(max(fitting, SMALLEST_WIDTH)))
+    return min(2 * power_of_two_below(wanted - 1), limit)
+
+
+class Mission(SgdLearner):
+    """Count-sketch SGD for one output."""
+
+    name: ClassVar[str] = "mission"
+    summary: ClassVar[str] = (
+        "stochastic gradient descent in a count-sketch; the k heaviest features are active"
+    )
+    paper: ClassVar[str] = "MISSION: Ultra Large-Scale Feature Selection using Count-Sketches, Algorithm 1"
+    losses: ClassVar[tuple[str, ...]] = (*BINARY_LOSSES, "squared")
+    auto_binary_loss: ClassVar[str] = "logistic"
+    intercept_default: ClassVar[bool] = True
+    uses: ClassVar[frozenset[str]] = frozenset({"k", "learning_rate", "l2", "passes", "intercept", "seed"})
+    Parameters: ClassVar[type] = MissionParameters
+
+    def __init__(self, common: Common, parameters: MissionParameters, task: Task) -> None:
+        planned = sum(self.plan(common, parameters, task).values())
+        if planned > common.memory:
+            raise LimitError(
+                f"mission needs {planned:,} bytes, --memory allows {common.memory:,}",
+                hint="raise --memory, or lower --k or --set sketch_width",
+            )
+        self.width = sketch_width(common, parameters)
+        self.exact = parameters.active == "exact" and parameters.rule != "paper"
+        kernel = _native.Sgd.mission(
+            loss=task.loss,
+            k=required_k(common),
+            exact=self.exact,
+            depth=checked_depth(parameters.sketch_depth),
+            width=self.width,
+            seed=common.seed,
+            learning_rate=rate_of(common),
+            l2=checked_l2(common),
+            gamma=parameters.gamma,
+            intercept=common.intercept,
+            memory=common.memory,
+        )
+        super().__init__(kernel, common.passes, parameters.tolerance)
+        self.depth = parameters.sketch_depth
+
+    def selection(self) -> Selection:
+        """The k largest |weight|."""
+        names, weights = self.kernel.top()
+        return Selection(names, weights)
+
+    def facts(self) -> Mapping[str, Any]:
+        """Shape of the sketch, candidates, and names that met on one key."""
+        collided = [
+            (known.decode(errors="replace"), met.decode(errors="replace"))
+            for known, met in self.kernel.collided()
+        ]
+        return {
+            **super().facts(),
+            "active": "exact" if self.exact else "estimated",
+            "sketch_width": self.width,
+            "sketch_depth": self.depth,
+            **self.kernel.counts(),
+            "collided": collided,
+        }
+
+    @classmethod
+    def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
+        """Sketch, active set with room for 2k candidates, and their names."""
+        candidates = 2 * required_k(common)
+        return {
+            "sketch": CELL * parameters.sketch_depth * sketch_width(common, parameters),
+            "active set": CANDIDATE * max(candidates, 8),
+            "names": NAME * candidates,
+        }
+
+
+def required_k(common: Common) -> int:
+    """k, which has no default."""
+    if common.k is None or common.k < 1:
+        raise UsageError("mission needs --k", hint="--k N: how many features to select")
+    return common.k
+
+
+def checked_depth(depth: int) -> int:
+    """An odd depth: a median needs a middle."""
+    if depth % 2 == 0:
+        raise UsageError(f"sketch_depth={depth} is even", hint="--set sketch_depth=1, 3, 5 or 7")
+    return depth

@@ -1,0 +1,64 @@
+// Numpy arrays that own what the core computed, and learner state as a dict of them.
+#pragma once
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include "bindings/bindings.hpp"
+#include "core/state.hpp"
+
+namespace fsstream {
+
+template <class T>
+nb::ndarray<nb::numpy, T> owned_array(std::span<const T> values) {
+  auto* copy = new T[values.size()];
+  std::copy(values.begin(), values.end(), copy);
+  nb::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return {copy, {values.size()}, owner};
+}
+
+class DictWriter final : public StateWriter {
+ public:
+  void put(const std::string& name, std::span<const float> values) override { store(name, values); }
+  void put(const std::string& name, std::span<const double> values) override { store(name, values); }
+  void put(const std::string& name, std::span<const std::uint64_t> values) override { store(name, values); }
+  void put(const std::string& name, std::span<const char> bytes) override {
+    store(name, std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
+  }
+  nb::dict take() { return std::move(dict_); }
+
+ private:
+  template <class T>
+  void store(const std::string& name, std::span<const T> values) {
+    dict_[name.c_str()] = owned_array(values);
+  }
+  nb::dict dict_;
+};
+
+class DictReader final : public StateReader {
+ public:
+  explicit DictReader(nb::handle mapping) : mapping_(mapping) {}
+  std::span<const float> floats(const std::string& name) const override { return fetch<float>(name); }
+  std::span<const double> doubles(const std::string& name) const override { return fetch<double>(name); }
+  std::span<const std::uint64_t> words(const std::string& name) const override { return fetch<std::uint64_t>(name); }
+  std::span<const char> bytes(const std::string& name) const override {
+    const auto found = fetch<std::uint8_t>(name);
+    return {reinterpret_cast<const char*>(found.data()), found.size()};
+  }
+
+ private:
+  // The mapping keeps the array, and so the span, alive.
+  template <class T>
+  std::span<const T> fetch(const std::string& name) const {
+    if (!nb::cast<bool>(mapping_.attr("__contains__")(name))) throw BadState("state: no array " + name);
+    Vector<T> array;
+    if (!nb::try_cast(mapping_[name.c_str()], array, false)) throw BadState("state: wrong type of " + name);
+    return {array.data(), array.size()};
+  }
+  nb::handle mapping_;
+};
+
+}  // namespace fsstream

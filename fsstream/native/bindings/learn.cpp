@@ -1,0 +1,134 @@
+#include <memory>
+
+#include "bindings/arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "core/batch.hpp"
+#include "learn/dense_weights.hpp"
+#include "learn/sgd.hpp"
+#include "learn/sketched_weights.hpp"
+
+namespace fsstream {
+
+namespace {
+
+SgdOptions options_of(double learning_rate, double l2, double gamma, bool intercept, std::size_t memory) {
+  return {learning_rate, l2, gamma, intercept, memory};
+}
+
+Sgd mission(const std::string& loss, std::size_t k, bool exact, int depth, std::size_t width, std::uint64_t seed,
+            double learning_rate, double l2, double gamma, bool intercept, std::size_t memory) {
+  CountSketch sketch(depth, width, seed);
+  std::unique_ptr<Weights> weights;
+  if (exact)
+    weights = std::make_unique<ExactWeights>(std::move(sketch), k);
+  else
+    weights = std::make_unique<EstimatedWeights>(std::move(sketch), k);
+  return {Loss(loss), options_of(learning_rate, l2, gamma, intercept, memory), std::move(weights)};
+}
+
+Sgd hashing(const std::string& loss, int bits, std::uint64_t seed, double learning_rate, double l2, bool intercept,
+            std::size_t memory) {
+  if (bits < 1 || bits > 30) throw std::invalid_argument("bits go from 1 to 30");
+  return {Loss(loss), options_of(learning_rate, l2, 1.0, intercept, memory),
+          std::make_unique<DenseWeights>(bits, seed)};
+}
+
+// One float a row, computed by `fill` without the GIL.
+template <class Fill>
+nb::ndarray<nb::numpy, float> scores_of(const Batch& batch, Fill fill) {
+  auto* scores = new float[batch.rows()];
+  nb::capsule owner(scores, [](void* p) noexcept { delete[] static_cast<float*>(p); });
+  {
+    const nb::gil_scoped_release free;
+    fill(scores);
+  }
+  return {scores, {batch.rows()}, owner};
+}
+
+nb::ndarray<nb::numpy, float> update(Sgd& sgd, const Batch& batch) {
+  return scores_of(batch, [&](float* scores) { sgd.update(batch, scores); });
+}
+
+nb::ndarray<nb::numpy, float> predict(Sgd& sgd, const Batch& batch) {
+  return scores_of(batch, [&](float* scores) { sgd.predict(batch, scores); });
+}
+
+nb::tuple top(const Sgd& sgd) {
+  nb::list names;
+  Buffer<float> weights;
+  for (const Chosen& chosen : sgd.weights().top()) {
+    names.append(nb::bytes(chosen.name.data(), chosen.name.size()));
+    weights.push_back(chosen.weight);
+  }
+  return nb::make_tuple(names, owned_array(std::span<const float>(weights.span())));
+}
+
+nb::dict counts(const Sgd& sgd) {
+  nb::dict out;
+  for (const auto& [name, count] : sgd.weights().counts()) out[name.c_str()] = count;
+  return out;
+}
+
+nb::list collided(const Sgd& sgd) {
+  nb::list out;
+  for (const auto& [known, met] : sgd.weights().collided())
+    out.append(nb::make_tuple(nb::bytes(known.data(), known.size()), nb::bytes(met.data(), met.size())));
+  return out;
+}
+
+void seed(Sgd& sgd, nb::bytes name, Key key, float weight) {
+  sgd.weights().seed(key, std::string(name.c_str(), name.size()), weight);
+}
+
+nb::dict state(const Sgd& sgd) {
+  DictWriter writer;
+  sgd.save(writer);
+  return writer.take();
+}
+
+void add_all(CountSketch& sketch, Vector<Key> keys, Vector<float> amounts) {
+  if (keys.size() != amounts.size()) throw std::invalid_argument("one amount per key");
+  for (std::size_t i = 0; i < keys.size(); ++i) sketch.add(keys(i), amounts(i));
+}
+
+nb::ndarray<nb::numpy, float> query_all(const CountSketch& sketch, Vector<Key> keys) {
+  Buffer<float> found;
+  for (std::size_t i = 0; i < keys.size(); ++i) found.push_back(sketch.query(keys(i)));
+  return owned_array(std::span<const float>(found.span()));
+}
+
+}  // namespace
+
+void bind_learn(nb::module_& m) {
+  nb::class_<CountSketch>(m, "CountSketch")
+      .def(nb::init<int, std::size_t, std::uint64_t>(), nb::arg("depth"), nb::arg("width"), nb::arg("seed"))
+      .def("add", &add_all, nb::arg("keys"), nb::arg("amounts"))
+      .def("query", &query_all, nb::arg("keys"))
+      .def("merge", nb::overload_cast<const CountSketch&>(&CountSketch::add), nb::arg("other"))
+      .def("cells", [](const CountSketch& sketch) { return owned_array(sketch.cells()); });
+
+  nb::class_<Sgd>(m, "Sgd")
+      .def_static("mission", &mission, nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("exact"), nb::arg("depth"),
+                  nb::arg("width"), nb::arg("seed"), nb::arg("learning_rate"), nb::arg("l2"), nb::arg("gamma"),
+                  nb::arg("intercept"), nb::arg("memory"))
+      .def_static("hashing", &hashing, nb::kw_only(), nb::arg("loss"), nb::arg("bits"), nb::arg("seed"),
+                  nb::arg("learning_rate"), nb::arg("l2"), nb::arg("intercept"), nb::arg("memory"))
+      .def("update", &update, nb::arg("batch"))
+      .def("predict", &predict, nb::arg("batch"))
+      .def("top", &top)
+      .def_prop_rw("intercept", &Sgd::intercept, &Sgd::set_intercept)
+      .def("take_progress",
+           [](Sgd& sgd) {
+             const Sgd::Progress progress = sgd.take_progress();
+             return nb::make_tuple(progress.loss, progress.weight);
+           })
+      .def_prop_ro("rows", &Sgd::rows)
+      .def_prop_ro("memory_used", [](const Sgd& sgd) { return sgd.weights().bytes(); })
+      .def("counts", &counts)
+      .def("collided", &collided)
+      .def("seed", &seed, nb::arg("name"), nb::arg("key"), nb::arg("weight"))
+      .def("state", &state)
+      .def("restore", [](Sgd& sgd, nb::handle mapping) { sgd.load(DictReader(mapping)); }, nb::arg("state"));
+}
+
+}  // namespace fsstream

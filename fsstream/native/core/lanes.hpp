@@ -1,0 +1,23 @@
+// Sums in a fixed number of lanes: vectorised at any register width, one result on all.
+#pragma once
+
+#include <cstddef>
+
+namespace fsstream {
+
+inline constexpr std::size_t kLanes = 16;
+
+// Sum of term(j) for j in [0, count): lane l takes j = l, l + 16, ...; lanes are folded in halves.
+template <class Term>
+inline double sum_in_lanes(std::size_t count, Term term) {
+  double lanes[kLanes] = {};
+  std::size_t j = 0;
+  for (; j + kLanes <= count; j += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += term(j + lane);
+  for (std::size_t lane = 0; j + lane < count; ++lane) lanes[lane] += term(j + lane);
+  for (std::size_t half = kLanes / 2; half > 0; half /= 2)
+    for (std::size_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+  return lanes[0];
+}
+
+}  // namespace fsstream

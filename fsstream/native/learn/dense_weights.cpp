@@ -1,0 +1,45 @@
+#include "learn/dense_weights.hpp"
+
+#include <algorithm>
+
+namespace fsstream {
+
+void DenseWeights::hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) {
+  table_.hash(batch.keys.data() + first, size, hashed_);
+  weights_.reserve(longest);
+}
+
+double DenseWeights::score(const Row& row) {
+  constexpr float kAll = -1.0F;
+  table_.kernels().estimate(table_.rows(hashed_, row.hashed), row.size, weights_.data());
+  return table_.scale() * row_kernels().dot_above(weights_.data(), row.values(), row.size, kAll);
+}
+
+void DenseWeights::add(const Row& row, double coefficient) {
+  const auto step = static_cast<float>(coefficient / table_.scale());
+  for (std::size_t j = 0; j < row.size; ++j) weights_[j] = step * row.values()[j];
+  table_.kernels().add(table_.rows(hashed_, row.hashed), row.size, weights_.data());
+}
+
+void DenseWeights::shrink(double factor) {
+  double rewritten;
+  table_.shrink(factor, rewritten);
+}
+
+void DenseWeights::seed(Key key, const std::string&, float weight) {
+  table_.add(key, static_cast<float>(weight / table_.scale()));
+}
+
+void DenseWeights::save(StateWriter& out) const {
+  const double scale = table_.scale();
+  out.put("table", table_.cells());
+  out.put("scale", std::span<const double>(&scale, 1));
+}
+
+void DenseWeights::load(const StateReader& in) {
+  const auto cells = of_size(in.floats("table"), table_.cells().size(), "table");
+  std::copy(cells.begin(), cells.end(), table_.cells().begin());
+  table_.set_scale(of_size(in.doubles("scale"), 1, "scale")[0]);
+}
+
+}  // namespace fsstream

@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "learn/sketched_weights.hpp"
+
+namespace fsstream {
+
+double EstimatedWeights::score(const Row& row) {
+  sketch_.kernels().estimate(sketch_.rows(hashed_, row.hashed), row.size, estimates_.data());
+  return sketch_.scale() * row_kernels().dot_above(estimates_.data(), row.values(), row.size, threshold_);
+}
+
+void EstimatedWeights::add(const Row& row, double coefficient) {
+  const auto step = static_cast<float>(coefficient / sketch_.scale());
+  const std::size_t above = row_kernels().step_above(estimates_.data(), row.values(), row.size, step, threshold_,
+                                                     steps_.data(), listed_.data());
+  sketch_.kernels().add(sketch_.rows(hashed_, row.hashed), row.size, steps_.data());
+  for (std::size_t i = 0; i < above; ++i) note(row, listed_[i]);
+}
+
+// Entry j of the row exceeds the threshold: it must be among the candidates.
+void EstimatedWeights::note(const Row& row, std::size_t j) {
+  const Key key = row.keys()[j];
+  const std::uint32_t home = hashed_.column(static_cast<std::size_t>(sketch_.depth()))[row.hashed + j];
+  const std::uint32_t slot = active_.find(key, home);
+  if (slot != ActiveSet::kNone) {
+    if (active_.must_check(*row.batch)) active_.check_name(slot, *row.batch, row.first + j);
+    return;
+  }
+  active_.insert(key, home, 0.0F, active_.add_name(*row.batch, row.first + j));
+  if (active_.full()) prune();
+}
+
+// What the sketch says now decides who stays; returns them.
+std::vector<ActiveSet::Entry> EstimatedWeights::prune() {
+  std::vector<ActiveSet::Entry> all = active_.entries();
+  for (ActiveSet::Entry& entry : all) entry.weight = sketch_.query(entry.key);
+  keep_best(all);
+  return all;
+}
+
+void EstimatedWeights::shrink(double factor) {
+  double rewritten;
+  if (sketch_.shrink(factor, rewritten)) threshold_ = static_cast<float>(threshold_ * rewritten);
+}
+
+void EstimatedWeights::attenuate(double factor) {
+  pending_ *= factor;
+  if (++rows_pending_ < k_) return;
+  attenuate_others(pending_);
+  pending_ = 1.0;
+  rows_pending_ = 0;
+}
+
+// S <- f S + (1 - f) (sketch of the top k), by linearity; the top k keep their estimates.
+void EstimatedWeights::attenuate_others(double factor) {
+  std::vector<ActiveSet::Entry> kept = prune();
+  std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  for (const ActiveSet::Entry& entry : kept)
+    sketch_.add(entry.key, static_cast<float>(entry.weight * (1.0 / factor - 1.0)));
+  threshold_ = static_cast<float>(threshold_ / factor);
+  shrink(factor);
+}
+
+void EstimatedWeights::seed(Key key, const std::string& name, float weight) {
+  sketch_.add(key, static_cast<float>(weight / sketch_.scale()));
+  const std::uint32_t home = sketch_.home(key);
+  if (active_.find(key, home) != ActiveSet::kNone) return;
+  active_.insert(key, home, 0.0F, active_.add_name(name, key));
+  if (active_.full()) prune();
+}
+
+float EstimatedWeights::weight_of(const ActiveSet::Entry& entry) const {
+  return static_cast<float>(sketch_.query(entry.key) * sketch_.scale());
+}
+
+void EstimatedWeights::save(StateWriter& out) const { save_shared(out, pending_, static_cast<double>(rows_pending_)); }
+
+void EstimatedWeights::load(const StateReader& in) {
+  const auto numbers = load_shared(in);
+  pending_ = numbers[0];
+  rows_pending_ = static_cast<std::uint64_t>(numbers[1]);
+}
+
+}  // namespace fsstream

@@ -1,0 +1,111 @@
+#include "learn/sgd.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/errors.hpp"
+
+namespace fsstream {
+
+namespace {
+
+// Entries hashed at once: enough to fill wide registers, few enough to stay in the first cache.
+constexpr std::size_t kRun = 1024;
+
+// A score this many times the largest target (1 for classes) comes from steps that grow.
+constexpr double kRunaway = 1e9;
+// With bounded slopes weights grow by bounded steps: only the range of numbers is a limit.
+constexpr double kOutOfRange = 1e30;
+
+}  // namespace
+
+Sgd::Sgd(Loss loss, const SgdOptions& options, std::unique_ptr<Weights> weights)
+    : loss_(loss), options_(options), weights_(std::move(weights)) {}
+
+template <class Visit>
+void Sgd::for_each_row(const Batch& batch, Visit visit) {
+  for (std::size_t row = 0; row < batch.rows();) {
+    std::size_t longest = 0;
+    const std::size_t end = run_end(batch, row, longest);
+    const std::size_t first = batch.row_begin(row);
+    weights_->hash(batch, first, batch.row_begin(end) - first, longest);
+    for (; row < end; ++row) {
+      const std::size_t begin = batch.row_begin(row);
+      visit(row, Row{&batch, begin, batch.row_end(row) - begin, begin - first});
+    }
+  }
+}
+
+void Sgd::update(const Batch& batch, float* scores) {
+  for_each_row(batch, [&](std::size_t r, const Row& row) {
+    scores[r] = static_cast<float>(learn(row, batch.targets[r], batch.importance[r]));
+  });
+  if (weights_->bytes() > options_.memory)
+    throw LimitExceeded("the names of the active features do not fit into --memory\nraise --memory or lower --k");
+}
+
+void Sgd::predict(const Batch& batch, float* scores) {
+  for_each_row(
+      batch, [&](std::size_t r, const Row& row) { scores[r] = static_cast<float>(intercept_ + weights_->score(row)); });
+}
+
+// Rows up to kRun entries together, at least one.
+std::size_t Sgd::run_end(const Batch& batch, std::size_t row, std::size_t& longest) const {
+  const std::size_t first = batch.row_begin(row);
+  do {
+    longest = std::max(longest, batch.row_end(row) - batch.row_begin(row));
+    ++row;
+  } while (row < batch.rows() && batch.row_end(row) - first <= kRun);
+  return row;
+}
+
+double Sgd::learn(const Row& row, double target, double importance) {
+  const double score = intercept_ + weights_->score(row);
+  watch(score, target);
+  progressive_loss_ += importance * loss_.value(score, target);
+  progressive_weight_ += importance;
+  const double coefficient = -options_.learning_rate * importance * loss_.slope(score, target);
+  if (options_.l2 > 0.0) weights_->shrink(1.0 - options_.learning_rate * options_.l2);
+  if (coefficient != 0.0) {
+    weights_->add(row, coefficient);
+    if (options_.intercept) intercept_ += coefficient;
+  }
+  if (options_.gamma < 1.0) weights_->attenuate(options_.gamma);
+  ++rows_;
+  return score;
+}
+
+void Sgd::watch(double score, double target) {
+  largest_target_ = std::max(largest_target_, std::fabs(target));
+  const double limit = loss_.bounded_slope() ? kOutOfRange : kRunaway * largest_target_;
+  if (std::fabs(score) <= limit) return;  // false for NaN, too
+  throw Diverged("the weights diverged at row " + std::to_string(rows_ + 1) +
+                 ": the steps are too large for these values\nlower --learning-rate, or scale the rows "
+                 "(--normalize l2)");
+}
+
+Sgd::Progress Sgd::take_progress() {
+  const Progress progress{progressive_loss_, progressive_weight_};
+  progressive_loss_ = 0.0;
+  progressive_weight_ = 0.0;
+  return progress;
+}
+
+void Sgd::save(StateWriter& out) const {
+  const double numbers[] = {intercept_, progressive_loss_, progressive_weight_, largest_target_};
+  out.put("sgd", std::span<const double>(numbers));
+  out.put("rows", std::span<const std::uint64_t>(&rows_, 1));
+  weights_->save(out);
+}
+
+void Sgd::load(const StateReader& in) {
+  const auto numbers = of_size(in.doubles("sgd"), 4, "sgd");
+  intercept_ = numbers[0];
+  progressive_loss_ = numbers[1];
+  progressive_weight_ = numbers[2];
+  largest_target_ = numbers[3];
+  rows_ = of_size(in.words("rows"), 1, "rows")[0];
+  weights_->load(in);
+}
+
+}  // namespace fsstream

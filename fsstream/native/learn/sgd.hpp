@@ -1,0 +1,72 @@
+// Sgd: stochastic gradient descent on a linear prediction, over any store of weights.
+//
+// Objective  sum_t h_t loss(b + w.x_t, y_t) + (l2 / 2) |w|^2 a row; the intercept b is free.
+// Row t      u = b + sum over active i of w_i x_i
+//            w <- (1 - rate l2) w - rate h_t loss'(u, y) x_t,   b <- b - rate h_t loss'(u, y)
+//            what is not among the top k is multiplied by gamma
+//
+// With a count-sketch as the store this is Algorithm 1 of MISSION (Aghazadeh et al., ICML
+// 2018); with a dense hashed table it is feature hashing. The state after a row depends on
+// the rows and their order alone, never on how they came in batches.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "learn/loss.hpp"
+#include "learn/weights.hpp"
+
+namespace fsstream {
+
+struct SgdOptions {
+  double learning_rate = 0.5;
+  double l2 = 0.0;
+  double gamma = 1.0;
+  bool intercept = true;
+  std::size_t memory = ~std::size_t{0};  // bytes the weights may take
+};
+
+class Sgd {
+ public:
+  Sgd(Loss loss, const SgdOptions& options, std::unique_ptr<Weights> weights);
+
+  // Learns the rows in order; scores[r] is what row r would have been given before it was learned.
+  void update(const Batch& batch, float* scores);
+
+  // Scores only; nothing is learned and no name noted.
+  void predict(const Batch& batch, float* scores);
+
+  Weights& weights() { return *weights_; }
+  const Weights& weights() const { return *weights_; }
+  double intercept() const { return intercept_; }
+  void set_intercept(double intercept) { intercept_ = intercept; }
+  std::uint64_t rows() const { return rows_; }
+  // Progressive loss since the last call, weighted by importance; and the weight it was summed over.
+  struct Progress {
+    double loss;
+    double weight;
+  };
+  Progress take_progress();
+
+  void save(StateWriter& out) const;
+  void load(const StateReader& in);
+
+ private:
+  std::size_t run_end(const Batch& batch, std::size_t row, std::size_t& longest) const;
+  // Calls row_done(row number, Row) for all rows, hashed run by run.
+  template <class Visit>
+  void for_each_row(const Batch& batch, Visit visit);
+  double learn(const Row& row, double target, double importance);
+  void watch(double score, double target);
+
+  Loss loss_;
+  SgdOptions options_;
+  std::unique_ptr<Weights> weights_;
+  double intercept_ = 0.0;
+  std::uint64_t rows_ = 0;
+  double progressive_loss_ = 0.0;
+  double progressive_weight_ = 0.0;
+  double largest_target_ = 1.0;
+};
+
+}  // namespace fsstream

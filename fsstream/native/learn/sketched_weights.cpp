@@ -1,0 +1,85 @@
+#include "learn/sketched_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "core/errors.hpp"
+
+namespace fsstream {
+
+namespace {
+
+std::size_t capacity_for(std::size_t k) {
+  if (k == 0) throw std::invalid_argument("k must be at least 1");
+  return 2 * k;
+}
+
+}  // namespace
+
+SketchedWeights::SketchedWeights(CountSketch sketch, std::size_t k)
+    : k_(k), sketch_(std::move(sketch)), active_(capacity_for(k)) {}
+
+void SketchedWeights::hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) {
+  sketch_.hash(batch.keys.data() + first, size, hashed_);
+  estimates_.reserve(longest);
+  steps_.reserve(longest);
+  listed_.reserve(longest + 1);  // lists are written one past their end
+}
+
+std::vector<Chosen> SketchedWeights::top() const {
+  std::vector<ActiveSet::Entry> all = active_.entries();
+  for (ActiveSet::Entry& entry : all) {
+    entry.weight = weight_of(entry);
+    if (!std::isfinite(entry.weight))
+      throw Diverged("the weights left the range of numbers\nlower --learning-rate, or scale the rows");
+  }
+  std::erase_if(all, [](const ActiveSet::Entry& entry) { return entry.weight == 0.0F; });
+  const auto written_first = [this](const ActiveSet::Entry& a, const ActiveSet::Entry& b) {
+    const float size_a = std::fabs(a.weight);
+    const float size_b = std::fabs(b.weight);
+    return size_a != size_b ? size_a > size_b : active_.name(a.slot) < active_.name(b.slot);
+  };
+  if (all.size() > k_) {
+    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k_), all.end(), written_first);
+    all.resize(k_);
+  }
+  std::vector<Chosen> chosen;
+  chosen.reserve(all.size());
+  for (const ActiveSet::Entry& entry : all) chosen.push_back({entry.key, entry.weight, active_.name(entry.slot)});
+  return chosen;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> SketchedWeights::counts() const {
+  return {{"candidates", active_.size()}, {"prunes", prunes_}, {"collisions", active_.collisions()}};
+}
+
+std::size_t SketchedWeights::bytes() const { return sketch_.bytes() + active_.bytes() + hashed_.bytes(); }
+
+std::vector<ActiveSet::Entry> SketchedWeights::keep_best(std::vector<ActiveSet::Entry>& all) {
+  std::vector<ActiveSet::Entry> left = active_.prune(all, k_, [this](Key key) { return sketch_.home(key); });
+  if (all.size() >= k_) threshold_ = std::fabs(std::max_element(all.begin(), all.end(), ActiveSet::better)->weight);
+  ++prunes_;
+  return left;
+}
+
+void SketchedWeights::save_shared(StateWriter& out, double first, double second) const {
+  const double numbers[] = {sketch_.scale(), threshold_, first, second};
+  out.put("sketch", sketch_.cells());
+  out.put("scales", std::span<const double>(numbers));
+  out.put("prunes", std::span<const std::uint64_t>(&prunes_, 1));
+  active_.save(out);
+}
+
+std::span<const double> SketchedWeights::load_shared(const StateReader& in) {
+  const auto cells = of_size(in.floats("sketch"), sketch_.cells().size(), "sketch");
+  std::copy(cells.begin(), cells.end(), sketch_.cells().begin());
+  const auto numbers = of_size(in.doubles("scales"), 4, "scales");
+  sketch_.set_scale(numbers[0]);
+  threshold_ = static_cast<float>(numbers[1]);
+  prunes_ = of_size(in.words("prunes"), 1, "prunes")[0];
+  active_.load(in, [this](Key key) { return sketch_.home(key); });
+  return numbers.subspan(2);
+}
+
+}  // namespace fsstream

@@ -1,0 +1,101 @@
+// Weights in a count-sketch, k of them active: the two stores of MISSION.
+//
+// Both hold up to 2k candidates; at 2k the k with the largest |w| stay and the smallest of
+// them is the threshold T that a feature's weight must exceed to enter (0 before that).
+//
+// EstimatedWeights, the paper's: every weight lives in the sketch. A feature counts when
+//   the estimate of its weight exceeds T; one that exceeds T after its own update is
+//   put on the list of candidates (where its name is kept), if it is not there.
+// ExactWeights: the weights of active features live in the active set and do not touch the
+//   sketch, so heavy features neither suffer from collisions nor cause them. Entering: the
+//   sketch's estimate is the first weight. Leaving: the sketch gets w - estimate, so that
+//   asking it gives w.
+//
+// Estimates after adding d to a key are those before plus d, to the bit: the median of
+// a + d is (median of a) + d, rounding included. (Keys of one row that meet in a cell are
+// all read before any is changed.)
+#pragma once
+
+#include "learn/weights.hpp"
+#include "sketch/active_set.hpp"
+#include "sketch/count_sketch.hpp"
+
+namespace fsstream {
+
+// What the two have in common: sketch, candidates, and room for one row.
+class SketchedWeights : public Weights {
+ public:
+  SketchedWeights(CountSketch sketch, std::size_t k);
+
+  void hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) override;
+  std::vector<Chosen> top() const override;
+  std::vector<std::pair<std::string, std::uint64_t>> counts() const override;
+  std::vector<std::pair<std::string, std::string>> collided() const override { return active_.collided(); }
+  std::size_t bytes() const override;
+
+ protected:
+  virtual float weight_of(const ActiveSet::Entry& entry) const = 0;  // as users know it
+
+  // The k best of `all` stay; T becomes the smallest |weight| of them. Returns the others.
+  std::vector<ActiveSet::Entry> keep_best(std::vector<ActiveSet::Entry>& all);
+  // Arrays that both kinds save.
+  void save_shared(StateWriter& out, double first, double second) const;
+  std::span<const double> load_shared(const StateReader& in);
+
+  std::size_t k_;
+  CountSketch sketch_;
+  ActiveSet active_;
+  HashedKeys hashed_;
+  Buffer<float> estimates_;
+  Buffer<float> steps_;
+  Buffer<std::uint32_t> listed_;
+  float threshold_ = 0.0F;  // T, in the unit of the stored weights it is compared with
+  std::uint64_t prunes_ = 0;
+};
+
+class EstimatedWeights final : public SketchedWeights {
+ public:
+  using SketchedWeights::SketchedWeights;
+  double score(const Row& row) override;
+  void add(const Row& row, double coefficient) override;
+  void shrink(double factor) override;
+  void attenuate(double factor) override;
+  void seed(Key key, const std::string& name, float weight) override;
+  void save(StateWriter& out) const override;
+  void load(const StateReader& in) override;
+
+ private:
+  float weight_of(const ActiveSet::Entry& entry) const override;
+  void note(const Row& row, std::size_t j);
+  std::vector<ActiveSet::Entry> prune();
+  void attenuate_others(double factor);
+
+  // Gamma is applied every k rows, because the top k must be put back each time.
+  double pending_ = 1.0;
+  std::uint64_t rows_pending_ = 0;
+};
+
+class ExactWeights final : public SketchedWeights {
+ public:
+  using SketchedWeights::SketchedWeights;
+  double score(const Row& row) override;
+  void add(const Row& row, double coefficient) override;
+  void shrink(double factor) override;
+  void attenuate(double factor) override;
+  void seed(Key key, const std::string& name, float weight) override;
+  void save(StateWriter& out) const override;
+  void load(const StateReader& in) override;
+
+ private:
+  float weight_of(const ActiveSet::Entry& entry) const override;
+  void add_active(const Row& row, float coefficient);
+  void add_others(const Row& row, float coefficient);
+  void enter(const Row& row, std::size_t j, float weight);
+  void prune();
+
+  double scale_ = 1.0;  // true weight of an active feature = scale_ * stored weight
+  Buffer<std::uint32_t> slots_;
+  std::size_t others_ = 0;  // entries of the row that are not active, in listed_
+};
+
+}  // namespace fsstream

@@ -1,0 +1,165 @@
+#include "sketch/active_set.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "hash/identity.hpp"
+
+namespace fsstream {
+
+namespace {
+
+constexpr std::size_t kReportedCollisions = 5;
+
+std::size_t buckets_for(std::size_t capacity) {
+  if (capacity > (std::size_t{1} << 30)) throw std::invalid_argument("an active set holds at most 2^30 keys");
+  // At most half full.
+  return std::bit_ceil(std::max<std::size_t>(2 * capacity / ActiveSet::kBucket, 1) + 1);
+}
+
+// What has left the range of numbers comes last: sorting needs an order whatever happens.
+float rank(float weight) { return std::isnan(weight) ? -1.0F : std::fabs(weight); }
+
+}  // namespace
+
+bool ActiveSet::better(const Entry& a, const Entry& b) {
+  const float size_a = rank(a.weight);
+  const float size_b = rank(b.weight);
+  return size_a != size_b ? size_a > size_b : a.key < b.key;
+}
+
+ActiveSet::ActiveSet(std::size_t capacity)
+    : capacity_(capacity), bucket_mask_(static_cast<std::uint32_t>(buckets_for(capacity) - 1)) {
+  const std::size_t buckets = std::size_t{bucket_mask_} + 1;
+  keys_ = Pages<Key>(buckets * kBucket);
+  weights_ = Pages<float>(buckets * kBucket);
+  refs_ = Pages<NameRef>(buckets * kBucket);
+  used_ = Pages<std::uint8_t>(buckets);
+}
+
+std::size_t ActiveSet::bytes() const {
+  return keys_.bytes() + weights_.bytes() + refs_.bytes() + used_.bytes() + names_.bytes();
+}
+
+std::uint32_t ActiveSet::insert(Key key, std::uint32_t home, float weight, NameRef name) {
+  std::uint32_t bucket = home & bucket_mask_;
+  while (used_[bucket] == kBucket) bucket = (bucket + 1) & bucket_mask_;
+  const std::uint32_t slot = bucket * kBucket + used_[bucket]++;
+  keys_[slot] = key;
+  weights_[slot] = weight;
+  refs_[slot] = name;
+  stored_names_ += name.stored() ? 1 : 0;
+  ++size_;
+  return slot;
+}
+
+NameRef ActiveSet::add_name(std::string_view name, Key key) {
+  std::uint64_t number;
+  if (canonical_decimal(name, number) && number == key) return {0, NameRef::kDecimal};
+  return names_.add(name);
+}
+
+std::vector<ActiveSet::Entry> ActiveSet::entries() const {
+  std::vector<Entry> found;
+  found.reserve(size_);
+  for (std::uint32_t bucket = 0; bucket <= bucket_mask_; ++bucket)
+    for (std::uint32_t slot = bucket * kBucket; slot < bucket * kBucket + used_[bucket]; ++slot)
+      found.push_back({keys_[slot], weights_[slot], slot});
+  return found;
+}
+
+void ActiveSet::scale_weights(double factor) {
+  for (float& weight : weights_.span()) weight = static_cast<float>(weight * factor);
+}
+
+void ActiveSet::check_name(std::uint32_t slot, const Batch& batch, std::size_t j) {
+  const NameRef ref = refs_[slot];
+  if (batch.naming == Naming::kText && ref.stored()) {
+    const std::string_view met = batch.view(batch.names[j]);
+    if (met.size() == ref.length && std::memcmp(met.data(), names_.stored(ref).data(), ref.length) == 0) return;
+  }
+  std::string scratch;
+  const std::string_view met = batch.name(j, scratch);
+  std::string known = name(slot);
+  if (met == known) return;
+  ++collisions_;
+  if (collided_.size() < kReportedCollisions) collided_.emplace_back(std::move(known), std::string(met));
+}
+
+std::vector<ActiveSet::Entry> ActiveSet::split(std::vector<Entry>& all, std::size_t keep) {
+  if (keep >= all.size()) return {};
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(keep);
+  std::nth_element(all.begin(), middle, all.end(), better);
+  std::vector<Entry> left(middle, all.end());
+  all.erase(middle, all.end());
+  std::sort(left.begin(), left.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
+  return left;
+}
+
+std::vector<ActiveSet::Saved> ActiveSet::lift(const std::vector<Entry>& kept) {
+  std::vector<Saved> lifted;
+  lifted.reserve(kept.size());
+  NamePool compacted;
+  for (const Entry& entry : kept) {
+    NameRef ref = refs_[entry.slot];
+    if (ref.stored()) ref = compacted.add(names_.stored(ref));
+    lifted.push_back({entry.key, entry.weight, ref});
+  }
+  clear();
+  names_ = std::move(compacted);
+  return lifted;
+}
+
+void ActiveSet::clear() {
+  std::memset(used_.data(), 0, used_.bytes());
+  size_ = 0;
+  stored_names_ = 0;
+  names_ = NamePool();
+}
+
+void ActiveSet::save(StateWriter& out) const {
+  Buffer<Key> keys;
+  Buffer<float> weights;
+  Buffer<std::uint64_t> lengths;
+  Buffer<char> names;
+  for (const Entry& entry : entries()) {
+    const NameRef ref = refs_[entry.slot];
+    keys.push_back(entry.key);
+    weights.push_back(entry.weight);
+    lengths.push_back(ref.length);
+    if (ref.stored()) names.append(names_.stored(ref).data(), ref.length);
+  }
+  out.put("active_keys", keys.span());
+  out.put("active_weights", weights.span());
+  out.put("active_name_lengths", lengths.span());
+  out.put("active_names", names.span());
+  out.put("collisions", std::span<const std::uint64_t>(&collisions_, 1));
+}
+
+std::vector<ActiveSet::Saved> ActiveSet::read(const StateReader& in) {
+  const auto keys = in.words("active_keys");
+  if (keys.size() > capacity_) throw BadState("state: more active features than the set holds");
+  const auto weights = of_size(in.floats("active_weights"), keys.size(), "active_weights");
+  const auto lengths = of_size(in.words("active_name_lengths"), keys.size(), "active_name_lengths");
+  const auto names = in.bytes("active_names");
+  collisions_ = of_size(in.words("collisions"), 1, "collisions")[0];
+  std::vector<Saved> saved;
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    NameRef ref{0, static_cast<std::uint32_t>(lengths[i])};
+    const bool derived =
+        lengths[i] == NameRef::kDecimal || (lengths[i] > NameRef::kKmer && lengths[i] <= NameRef::kKmer + 32);
+    if (!derived) {
+      if (lengths[i] > names.size() - offset) throw BadState("state: names of active features are cut");
+      ref = names_.add({names.data() + offset, static_cast<std::size_t>(lengths[i])});
+      offset += lengths[i];
+    }
+    saved.push_back({keys[i], weights[i], ref});
+  }
+  return saved;
+}
+
+}  // namespace fsstream

@@ -1,0 +1,118 @@
+// ActiveSet: the features that count right now, key -> weight and name.
+//
+// Open addressing in buckets of eight keys, one cache line each, filled from the left; a key
+// lives in its home bucket or, where that is full, in the next. So a lookup is one wide
+// comparison. Nothing is removed singly: when the set holds `capacity` (2k) keys, prune keeps
+// the k best and rebuilds. Ties go to the smaller key, so what is kept never depends on
+// where things lie in the table.
+//
+// Weights are numbers in the caller's unit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/batch.hpp"
+#include "core/pages.hpp"
+#include "core/state.hpp"
+#include "sketch/name_pool.hpp"
+
+namespace fsstream {
+
+class ActiveSet {
+ public:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr std::uint32_t kBucket = 8;
+
+  struct Entry {
+    Key key;
+    float weight;
+    std::uint32_t slot;
+  };
+  // Larger |weight| first, then the smaller key.
+  static bool better(const Entry& a, const Entry& b);
+
+  explicit ActiveSet(std::size_t capacity);
+
+  std::size_t size() const { return size_; }
+  std::size_t capacity() const { return capacity_; }
+  bool full() const { return size_ >= capacity_; }
+  std::size_t bytes() const;
+
+  // `home`: any well mixed 32 bits of the key, always the same for a key.
+  std::uint32_t find(Key key, std::uint32_t home) const {
+    for (std::uint32_t bucket = home & bucket_mask_;; bucket = (bucket + 1) & bucket_mask_) {
+      const Key* keys = keys_.data() + bucket * kBucket;
+      const std::uint32_t used = used_[bucket];
+      std::uint32_t match = 0;
+      for (std::uint32_t i = 0; i < kBucket; ++i) match |= static_cast<std::uint32_t>(keys[i] == key) << i;
+      match &= (std::uint32_t{1} << used) - 1;
+      if (match != 0) return bucket * kBucket + static_cast<std::uint32_t>(__builtin_ctz(match));
+      if (used < kBucket) return kNone;
+    }
+  }
+  // The key must be absent and the set not full.
+  std::uint32_t insert(Key key, std::uint32_t home, float weight, NameRef name);
+  NameRef add_name(const Batch& batch, std::size_t j) { return names_.add(batch, j); }
+  NameRef add_name(std::string_view name, Key key);
+
+  float& weight(std::uint32_t slot) { return weights_[slot]; }
+  float weight(std::uint32_t slot) const { return weights_[slot]; }
+  Key key(std::uint32_t slot) const { return keys_[slot]; }
+  std::string name(std::uint32_t slot) const { return names_.spell(refs_[slot], keys_[slot]); }
+  std::vector<Entry> entries() const;
+  void scale_weights(double factor);
+
+  // Counts it when the key in `slot` is met under another name than it came with.
+  void check_name(std::uint32_t slot, const Batch& batch, std::size_t j);
+  // True when entries of the batch must be checked: keys that spell their names cannot differ.
+  bool must_check(const Batch& batch) const { return batch.naming == Naming::kText || stored_names_ != 0; }
+  std::uint64_t collisions() const { return collisions_; }
+  // Name of the feature and the other name, of the first few collisions.
+  const std::vector<std::pair<std::string, std::string>>& collided() const { return collided_; }
+
+  // `all` are this set's entries, with the weights to judge by: the `keep` best stay, in `all`
+  // and in the set; the others are returned, smaller keys first. `home_of(key)` must give what
+  // insert was given.
+  template <class HomeOf>
+  std::vector<Entry> prune(std::vector<Entry>& all, std::size_t keep, HomeOf home_of) {
+    std::vector<Entry> left = split(all, keep);
+    const std::vector<Saved> kept = lift(all);
+    for (const Saved& saved : kept) insert(saved.key, home_of(saved.key), saved.weight, saved.name);
+    return left;
+  }
+
+  void save(StateWriter& out) const;
+  template <class HomeOf>
+  void load(const StateReader& in, HomeOf home_of) {
+    clear();
+    for (const Saved& saved : read(in)) insert(saved.key, home_of(saved.key), saved.weight, saved.name);
+  }
+
+ private:
+  struct Saved {
+    Key key;
+    float weight;
+    NameRef name;
+  };
+  void clear();
+  static std::vector<Entry> split(std::vector<Entry>& all, std::size_t keep);
+  std::vector<Saved> read(const StateReader& in);
+  std::vector<Saved> lift(const std::vector<Entry>& kept);
+
+  std::size_t capacity_;
+  std::uint32_t bucket_mask_;
+  std::size_t size_ = 0;
+  std::size_t stored_names_ = 0;
+  Pages<Key> keys_;
+  Pages<float> weights_;
+  Pages<NameRef> refs_;
+  Pages<std::uint8_t> used_;
+  NamePool names_;
+  std::uint64_t collisions_ = 0;
+  std::vector<std::pair<std::string, std::string>> collided_;
+};
+
+}  // namespace fsstream
