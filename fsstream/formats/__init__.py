@@ -1,7 +1,8 @@
 """The one table of formats: name -> module.
 
 Each module is two functions: `head(data, final)`, how many bytes of `data` are whole records
-(with `final`, nothing follows: all of them), and `parser(options)`, the native parser of it.
+(with `final`, nothing follows: all of them), and `parser(options)`, the native parser of it. Formats
+that have to see records before they can be parsed also have `settle(options, prefix, source)`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ FORMATS = {
     "tokens": "fsstream.formats.tokens",
     "vw": "fsstream.formats.vw",
     "columns": "fsstream.formats.columns",
+    "csv": "fsstream.formats.csv",
+    "tsv": "fsstream.formats.tsv",
 }
 
 
@@ -41,3 +44,12 @@ class Format(Protocol):
 def format_named(name: str) -> Format:
     """The module of a format; KeyError when there is none of that name."""
     return cast("Format", import_module(FORMATS[name]))
+
+
+def settle(name: str, options: FormatOptions, prefix: Buffer, source: str) -> FormatOptions:
+    """The options with what the format learns from the first 10,000 records: csv's columns.
+
+    A pure function of these records; what it decides is decided for all inputs.
+    """
+    decide = getattr(format_named(name), "settle", None)
+    return options if decide is None else cast("FormatOptions", decide(options, prefix, source))

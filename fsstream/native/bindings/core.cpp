@@ -96,7 +96,9 @@ void raise_as(const char* type, const char* text) {
   const std::string_view message(text);
   const std::size_t split = message.find('\n');
   const nb::object error = nb::module_::import_("fsstream.errors").attr(type);
-  const nb::str what(message.data(), std::min(split, message.size()));
+  const std::string_view line = message.substr(0, split);  // it may name a file that is not UTF-8
+  const nb::object what =
+      nb::steal(PyUnicode_DecodeFSDefaultAndSize(line.data(), static_cast<Py_ssize_t>(line.size())));
   nb::object hint = nb::none();
   if (split != std::string_view::npos) hint = nb::str(text + split + 1);
   PyErr_SetObject(error.ptr(), error(what, nb::arg("hint") = hint).ptr());
@@ -107,6 +109,8 @@ void translate(const std::exception_ptr& thrown, void*) {
     std::rethrow_exception(thrown);
   } catch (const LimitExceeded& error) {
     raise_as("LimitError", error.what());
+  } catch (const BadInput& error) {
+    raise_as("DataError", error.what());
   } catch (const Diverged& error) {
     raise_as("FsstreamError", error.what());
   }

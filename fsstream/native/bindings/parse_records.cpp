@@ -1,4 +1,8 @@
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
 #include "bindings/parse.hpp"
+#include "parse/csv.hpp"
 #include "parse/fasta.hpp"
 #include "parse/fastq.hpp"
 #include "parse/seq.hpp"
@@ -23,6 +27,63 @@ void construct(Sequences* parser, int kmer, bool canonical, const nb::dict& labe
   new (parser) Sequences(kmer, canonical, table_of(labels));
 }
 
+TableForm form_of(std::string_view name) {
+  if (name == "csv") return kCsv;
+  if (name == "tsv") return kTsv;
+  throw std::invalid_argument("a table is csv or tsv");
+}
+
+ColumnKind kind_of(std::string_view name) {
+  if (name == "label") return ColumnKind::kLabel;
+  if (name == "numeric") return ColumnKind::kNumeric;
+  if (name == "categorical") return ColumnKind::kCategorical;
+  throw std::invalid_argument("a column is label, numeric or categorical");
+}
+
+void construct_table(CsvParser* parser, std::string_view form, bool header, const nb::list& columns) {
+  std::vector<Column> described;
+  for (const nb::handle column : columns)
+    described.push_back({text_of(column[0]), kind_of(nb::cast<std::string_view>(column[1]))});
+  new (parser) CsvParser(form_of(form), header, std::move(described));
+}
+
+// The names of a table's columns, and what is wrong with its first record: (column, expected, hint) or None.
+nb::tuple column_names(nb::handle buffer, std::string_view form, bool header) {
+  const LentText text = lend(buffer);
+  const char* const end = text.view.data() + text.view.size();
+  std::vector<std::string> names;
+  nb::object wrong = nb::none();
+  for (const char* p = text.view.data(); p != end;) {
+    const TableRecord record = table_record_at(form_of(form), p, end);
+    p = record.next;
+    if (record.begin == record.end) continue;
+    const Verdict verdict = read_column_names(form_of(form), record, header, names);
+    if (!verdict.good())
+      wrong = nb::make_tuple(verdict.at - text.view.data(), verdict.fault.expected, verdict.fault.hint);
+    break;
+  }
+  nb::list out;
+  for (const std::string& name : names) out.append(nb::bytes(name.data(), name.size()));
+  return nb::make_tuple(out, wrong);
+}
+
+std::vector<bool> numeric_columns(nb::handle buffer, std::string_view form, bool header, std::size_t columns,
+                                  std::size_t records) {
+  return infer_numeric(form_of(form), lend(buffer).view, header, columns, records);
+}
+
+void bind_tables(nb::module_& m) {
+  m.def(
+      "table_head",
+      [](nb::handle buffer, std::string_view form) { return table_head(form_of(form), lend(buffer).view); },
+      nb::arg("buffer"), nb::arg("form"));
+  m.def("column_names", &column_names, nb::arg("buffer"), nb::arg("form"), nb::arg("header"));
+  m.def("numeric_columns", &numeric_columns, nb::arg("buffer"), nb::arg("form"), nb::arg("header"), nb::arg("columns"),
+        nb::arg("records"));
+  nb::class_<CsvParser, Parser>(m, "CsvParser")
+      .def("__init__", &construct_table, nb::arg("form"), nb::arg("header"), nb::arg("columns"));
+}
+
 }  // namespace
 
 void bind_parse_records(nb::module_& m) {
@@ -33,6 +94,7 @@ void bind_parse_records(nb::module_& m) {
       .def("__init__", &construct<FastaParser>, nb::arg("kmer"), nb::arg("canonical"), nb::arg("labels"));
   nb::class_<FastqParser, Parser>(m, "FastqParser")
       .def("__init__", &construct<FastqParser>, nb::arg("kmer"), nb::arg("canonical"), nb::arg("labels"));
+  bind_tables(m);
 }
 
 }  // namespace fsstream

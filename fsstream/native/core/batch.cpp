@@ -1,6 +1,8 @@
 #include "core/batch.hpp"
 
 #include <charconv>
+
+#include "core/errors.hpp"
 #include <cmath>
 
 namespace fsstream {
@@ -36,6 +38,7 @@ void Batch::start(std::string_view from, std::shared_ptr<const void> owner) {
   names.clear();
   arena.clear();
   bad.clear();
+  remarks.clear();
   skipped_windows = 0;
   text = from.data();
   text_size = from.size();
@@ -66,6 +69,10 @@ void Batch::normalize_l2() {
     const double scale = 1 / std::sqrt(squares);
     for (std::size_t j = row_begin(row); j < row_end(row); ++j) values[j] = static_cast<float>(values[j] * scale);
   }
+}
+
+void Batch::throw_arena_full() {
+  throw LimitExceeded("the composed names of one block exceed 2 GiB\nshorter names of columns or namespaces help");
 }
 
 }  // namespace fsstream

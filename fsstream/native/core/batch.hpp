@@ -13,10 +13,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/buffer.hpp"
@@ -61,6 +63,7 @@ struct Batch {
 
   Buffer<char> arena;
   std::vector<BadRecord> bad;
+  std::deque<std::string> remarks;  // what `bad` points to where a constant does not do
   std::uint64_t skipped_windows = 0;  // k-mer windows with letters other than ACGT
   Naming naming = Naming::kDecimal;
   int kmer_length = 0;
@@ -111,13 +114,20 @@ struct Batch {
   // Scales every row to unit Euclidean length; rows of zeros stay.
   void normalize_l2();
 
-  // Copies composed bytes into the arena.
-  TextRef compose(std::string_view bytes) {
-    const TextRef ref{static_cast<std::uint32_t>(arena.size()) | TextRef::kArena,
-                      static_cast<std::uint32_t>(bytes.size())};
+  // Copies composed bytes, given in one piece or in two, into the arena.
+  TextRef compose(std::string_view bytes, std::string_view more = {}) {
+    const std::size_t size = bytes.size() + more.size();
+    if (arena.size() + size >= TextRef::kArena) throw_arena_full();
+    const TextRef ref{static_cast<std::uint32_t>(arena.size()) | TextRef::kArena, static_cast<std::uint32_t>(size)};
     arena.append(bytes.data(), bytes.size());
+    arena.append(more.data(), more.size());
     return ref;
   }
+
+  [[noreturn]] static void throw_arena_full();
+
+  // Keeps the text of a fault that was made for the occasion, as long as the fault.
+  const char* remark(std::string words) { return remarks.emplace_back(std::move(words)).c_str(); }
 };
 
 // The letters of a 2-bit k-mer, first base highest.

@@ -18,4 +18,10 @@ class Diverged : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// An input as a whole is not what was expected; becomes fsstream.errors.DataError.
+class BadInput : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace fsstream

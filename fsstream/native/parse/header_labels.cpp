@@ -53,7 +53,7 @@ RecordLabel HeaderLabels::find(Batch& batch, std::string_view header) const {
   }
   const std::string_view label = header_label(header);
   if (label.empty()) return {{}, kNoNumber};
-  return {ref_to(batch, label.data(), label.data() + label.size()), label_number(label)};
+  return {ref_to(batch, label), label_number(label)};
 }
 
 }  // namespace fsstream

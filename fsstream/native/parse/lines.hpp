@@ -36,8 +36,19 @@ inline const char* skip_line_ends(const char* p, const char* end) {
   return p;
 }
 
+// Without the blanks around it.
+inline std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 inline std::string_view between(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+inline TextRef ref_to(const Batch& batch, std::string_view part) {
+  return ref_to(batch, part.data(), part.data() + part.size());
 }
 
 }  // namespace fsstream

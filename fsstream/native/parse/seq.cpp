@@ -22,11 +22,8 @@ Verdict SeqParser::read_line(Batch& batch, const char* begin, const char* end) {
   if (const char* const stranger = kmers_.feed(batch, letters)) return {stranger, KmerCounter::kStranger};
   kmers_.end_row(batch);
 
-  const char* const label = skip_blanks(begin, tab);
-  const char* label_end = tab;
-  while (label_end != label && is_blank(label_end[-1])) --label_end;
-  batch.end_row(ref_to(batch, label, label_end), label_number(between(label, label_end)), 1.0F,
-                static_cast<std::uint32_t>(begin - batch.text));
+  const std::string_view label = trim(between(begin, tab));
+  batch.end_row(ref_to(batch, label), label_number(label), 1.0F, static_cast<std::uint32_t>(begin - batch.text));
   return {};
 }
 

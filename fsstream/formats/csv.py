@@ -1,0 +1,29 @@
+"""csv: RFC 4180, with quoted cells; columns with a type each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fsstream._native import table_head
+from fsstream.formats import tables
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from fsstream._native import CsvParser
+    from fsstream.formats.options import FormatOptions
+
+
+def head(data: Buffer, final: bool) -> int:
+    """Bytes up to the end of the last whole record; all of them when nothing follows."""
+    return len(memoryview(data)) if final else table_head(data, "csv")
+
+
+def settle(options: FormatOptions, prefix: Buffer, source: str) -> FormatOptions:
+    """The options with a kind for every column, from the first records: see `tables.settle`."""
+    return tables.settle("csv", options, prefix, source)
+
+
+def parser(options: FormatOptions) -> CsvParser:
+    """The native parser for settled options."""
+    return tables.parser("csv", options)

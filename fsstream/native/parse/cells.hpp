@@ -1,0 +1,63 @@
+// Records and cells of csv and tsv text.
+//
+// csv follows RFC 4180: a cell that begins with a quote ends at the next quote that is not
+// doubled, and may hold separators and line ends; a quote anywhere else is malformed. tsv
+// knows no quotes. Where a record ends does not depend on whether it is good: behind a closing
+// quote, and in a cell that does not begin with one, quotes mean nothing.
+//
+// A byte order mark before a record is no part of it. Blanks are part of a cell.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parse/fields.hpp"
+
+namespace fsstream {
+
+struct TableForm {
+  char separator;
+  bool quotes;
+};
+
+inline constexpr TableForm kCsv{',', true};
+inline constexpr TableForm kTsv{'\t', false};
+
+struct TableRecord {
+  const char* begin;
+  const char* end;   // without LF, CR LF
+  const char* next;  // where the following record begins; the end of the text after the last
+  bool has_quotes;   // worth looking for
+  bool closed;       // false: the text ends within quotes
+};
+
+// The record at `begin`, which must lie before `text_end`.
+TableRecord table_record_at(TableForm form, const char* begin, const char* text_end);
+
+// Bytes of `text` up to the end of its last whole record.
+std::size_t table_head(TableForm form, std::string_view text);
+
+// A cell of a record: its bytes without quotes, where it began and where it ended (at a
+// separator or at the record's end). Doubled quotes are undone in `scratch`.
+struct Cell {
+  const char* begin;
+  const char* end;
+  std::string_view text;
+};
+Verdict read_cell(TableForm form, const TableRecord& record, const char* p, std::string& scratch, Cell& cell);
+
+// All cells of a record; a malformed one is what the verdict says.
+Verdict read_cells(TableForm form, const TableRecord& record, std::vector<std::string>& cells);
+
+// The names of the columns that a header gives: its cells. A column without a name is called by
+// its number from 1, `c7`, as all are where there is no header.
+Verdict read_column_names(TableForm form, const TableRecord& record, bool header, std::vector<std::string>& names);
+
+// Of each of `columns` columns: whether every cell in the first `records` records that is not
+// empty is a plain decimal, without exponent. Malformed records count for nothing.
+std::vector<bool> infer_numeric(TableForm form, std::string_view text, bool header, std::size_t columns,
+                                std::size_t records);
+
+}  // namespace fsstream

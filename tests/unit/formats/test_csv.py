@@ -1,0 +1,286 @@
+"""csv and tsv: records and cells against Python's csv module, columns and their kinds, what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fsstream._native import Batch, CsvParser, key_of_name
+from fsstream.errors import DataError, UsageError
+from fsstream.formats import format_named, settle
+from fsstream.formats.options import FormatOptions
+
+Row = tuple[bytes, dict[bytes, float]]
+Columns = list[tuple[bytes, str]]
+
+
+def parse(parser: CsvParser, text: bytes, skip_bad: bool = False, *, starts_source: bool = True) -> Batch:
+    batch = Batch()
+    parser.parse(text, batch, skip_bad, "train.csv", starts_source)
+    return batch
+
+
+def rows(batch: Batch) -> list[Row]:
+    starts, names, values = batch.row_starts, batch.names(), batch.values.tolist()
+    assert batch.keys.tolist() == [key_of_name(name) for name in names]
+    return [
+        (label, dict(zip(names[a:b], values[a:b], strict=True)))
+        for label, a, b in zip(batch.labels(), starts[:-1], starts[1:], strict=True)
+    ]
+
+
+CATEGORIES: Columns = [(b"y", "label"), (b"a", "categorical"), (b"b", "categorical")]
+MIXED: Columns = [(b"n", "numeric"), (b"y", "label"), (b"a", "categorical")]
+
+
+def twin(cells: list[str], columns: Columns) -> Row:
+    """The slow twin of a record, from its cells."""
+    label, features = b"", {}
+    for (name, kind), cell in zip(columns, (cell.encode() for cell in cells), strict=True):
+        if kind == "label":
+            label = cell.strip()
+        elif kind == "numeric" and cell.strip():
+            features[name] = float(np.float32(cell))
+        elif kind == "categorical" and cell:
+            features[name + b"=" + cell] = 1.0
+    return label, features
+
+
+CELL = st.text(alphabet="ab\",\n\té '=;0", max_size=6) | st.sampled_from(
+    ["1.5", "-3", "x y", '"', '""', "\r\n"]
+)
+NUMBER = st.sampled_from(["", "1", " 2.5 ", "-0.125", "+7", "1e3", ".5", "5.", "123456789.25", "-1e-3"])
+RECORDS = st.lists(st.tuples(NUMBER, CELL, CELL), max_size=8)
+
+
+def written(records: list[tuple[str, ...]], end: str, quoting: int) -> bytes:
+    out = io.StringIO()
+    csv.writer(out, lineterminator=end, quoting=quoting).writerows(records)
+    return out.getvalue().encode()
+
+
+@given(
+    records=RECORDS, end=st.sampled_from(["\n", "\r\n"]), quoting=st.sampled_from([0, 1]), cut=st.booleans()
+)
+def test_csv_equals_pythons_module(records: list[tuple[str, ...]], end: str, quoting: int, cut: bool) -> None:
+    text = written(records, end, quoting)
+    if cut:
+        text = text.removesuffix(end.encode())
+    batch = parse(CsvParser("csv", False, MIXED), text)
+    assert batch.bad == []
+    read = list(csv.reader(io.StringIO(text.decode(), newline="")))
+    assert rows(batch) == [twin(cells, MIXED) for cells in read if cells]
+
+
+@given(text=st.text(alphabet='a",\n', max_size=60))
+def test_any_text_of_quotes_and_separators(text: str) -> None:
+    """What Python reads strictly and without stray quotes we read alike; the rest is refused."""
+    batch = parse(CsvParser("csv", False, CATEGORIES), text.encode(), skip_bad=True)
+    assert all(b"\n" not in label for label in batch.labels() if b'"' not in text.encode())
+    try:
+        read = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except csv.Error:
+        assert batch.bad
+        return
+    if batch.bad:
+        return
+    assert rows(batch) == [twin(cells, CATEGORIES) for cells in read if cells]
+
+
+TSV_CELL = st.text(alphabet='a"b, =é', max_size=5)
+
+
+@given(records=st.lists(st.tuples(NUMBER, TSV_CELL, TSV_CELL), max_size=8))
+def test_tsv_knows_no_quotes(records: list[tuple[str, ...]]) -> None:
+    text = "".join("\t".join(cells) + "\n" for cells in records).encode()
+    batch = parse(CsvParser("tsv", False, MIXED), text)
+    assert batch.bad == []
+    assert rows(batch) == [twin(list(cells), MIXED) for cells in records]
+
+
+def parts(form: str, text: bytes, size: int) -> list[bytes]:
+    head = format_named(form).head
+    blocks, begin, room = [], 0, size
+    while begin < len(text):
+        final = begin + room >= len(text)
+        whole = head(memoryview(text)[begin : begin + room], final)
+        if whole:
+            blocks.append(text[begin : begin + whole])
+        begin, room = begin + whole, size if whole else room + size
+    return blocks
+
+
+@given(
+    text=st.text(alphabet='a1",\n\r\t', max_size=80),
+    size=st.integers(1, 40),
+    form=st.sampled_from(["csv", "tsv"]),
+)
+def test_whole_is_split(text: str, size: int, form: str) -> None:
+    parser = CsvParser(form, True, CATEGORIES)
+    header = {"csv": b"y,a,b\n", "tsv": b"y\ta\tb\n"}[form]
+    data = header + text.encode()
+    whole = parse(parser, data, skip_bad=True)
+    split_rows: list[Row] = []
+    split_bad: list[tuple[int, int, int, str, str | None]] = []
+    start = 0
+    for block in parts(form, data, size):
+        batch = parse(parser, block, skip_bad=True, starts_source=start == 0)
+        split_rows += rows(batch)
+        split_bad += [(start + record, length, start + at, *what) for record, length, at, *what in batch.bad]
+        start += len(block)
+    assert split_rows == rows(whole)
+    assert split_bad == whole.bad
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "expected"),
+    [
+        (b"1,2", 3, "a cell for every column"),
+        (b"1,2,3,4", 5, "the end of the record"),
+        (b"x,2,3", 0, "a number in column 'n'"),
+        (b'"x",2,3', 0, "a number in column 'n'"),
+        (b"nan,2,3", 0, "a number in column 'n'"),
+        (b"1e40,2,3", 0, "a number in column 'n'"),
+        (b"1 2,2,3", 0, "a number in column 'n'"),
+        (b'1,2,"3"4', 7, "a separator behind the closing quote"),
+        (b'1,2,3"4', 5, "a cell without quotes"),
+        (b'1,2,"34', 4, "a closing quote"),
+        (b"1,2,3\0", 5, "text"),
+        (b"1,2," + b"x" * 65_536, 4, "a name of at most 64 KiB"),
+    ],
+)
+def test_bad_records(text: bytes, column: int, expected: str) -> None:
+    good = b"1,2,3\n"
+    batch = parse(CsvParser("csv", False, MIXED), good + text + b"\n" + good)
+    assert batch.rows == 1
+    ((record, _, at, what, _),) = batch.bad
+    assert (record, at, what) == (len(good), len(good) + column, expected)
+    if expected != "a closing quote":
+        assert batch.bad[0][1] == len(text)
+        assert parse(CsvParser("csv", False, MIXED), good + text + b"\n" + good, skip_bad=True).rows == 2
+
+
+def test_a_number_that_is_none_names_its_column() -> None:
+    ((*_, hint),) = parse(CsvParser("csv", False, MIXED), b"x,1,2\n").bad
+    assert hint == "--categorical n takes its cells as they are"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"\xef\xbb\xbfn,y,a\n1,2,3\n", [(b"2", {b"n": 1.0, b"a=3": 1.0})]),
+        (b'\n"n","y","a"\r\n\r\n1,"",3\r\n', [(b"", {b"n": 1.0, b"a=3": 1.0})]),
+        (b"n,y,a\n", []),
+        (b"n,y,a\n0, 2 ,", [(b"2", {b"n": 0.0})]),
+    ],
+)
+def test_header(text: bytes, expected: list[Row]) -> None:
+    batch = parse(CsvParser("csv", True, MIXED), text)
+    assert batch.bad == []
+    assert rows(batch) == expected
+
+
+@pytest.mark.parametrize("header", [b"n,y", b"n,a,y", b"n,y,a,b", b'n,y,"a'])
+def test_every_input_has_the_header_of_the_first(header: bytes) -> None:
+    with pytest.raises(DataError, match=r"train.csv:1: expected the header of the first input"):
+        parse(CsvParser("csv", True, MIXED), header + b"\n1,2,3\n", skip_bad=True)
+
+
+def test_two_cells_that_spell_one_name_add_up() -> None:
+    columns: Columns = [(b"y", "label"), (b"a", "categorical"), (b"a=b", "numeric"), (b"a=b", "categorical")]
+    assert rows(parse(CsvParser("csv", False, columns), b"1,b,2.5,\n1,b=c,,c\n")) == [
+        (b"1", {b"a=b": 3.5}),
+        (b"1", {b"a=b=c": 2.0}),
+    ]
+
+
+def test_labels() -> None:
+    batch = parse(CsvParser("csv", False, CATEGORIES), b'spam,,\n" a ""b"" ",,\n-1.50,,\n,,\n')
+    assert batch.labels() == [b"spam", b'a "b"', b"-1.50", b""]
+    np.testing.assert_array_equal(batch.label_values, [math.nan, math.nan, -1.5, math.nan])
+
+
+def kinds(text: bytes, form: str = "csv", **given_options: object) -> dict[bytes, str]:
+    options = FormatOptions(**given_options)  # type: ignore[arg-type]
+    return dict(settle(form, options, text, "train.csv").columns)
+
+
+TABLE = b"id,size,zip,label\na,1.5,01234,x\nb,,1e5,y\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, ["categorical", "numeric", "categorical", "label"]),
+        ({"label_column": "size"}, ["categorical", "label", "categorical", "categorical"]),
+        ({"label_column": "1"}, ["label", "numeric", "categorical", "categorical"]),
+        ({"categorical": ("size",)}, ["categorical", "categorical", "categorical", "label"]),
+        ({"numeric": ("3", "id")}, ["numeric", "numeric", "numeric", "label"]),
+    ],
+)
+def test_kinds_of_columns(options: dict[str, object], expected: list[str]) -> None:
+    assert list(kinds(TABLE, **options).values()) == expected
+
+
+def test_settled_options_read_the_same_way_whatever_the_next_file_holds() -> None:
+    settled = settle("csv", FormatOptions(), TABLE, "train.csv")
+    assert (settled.label_column, settled.numeric, settled.categorical) == ("label", ("size",), ("id", "zip"))
+    again = settle("csv", settled, b"id,size,zip,label\n1,x,1,1\n", "next.csv")
+    assert again == settled
+
+
+def test_prediction_needs_no_label_and_not_every_column() -> None:
+    settled = settle("csv", FormatOptions(), TABLE, "train.csv")
+    without = FormatOptions(label_column="label", numeric=settled.numeric, needs_labels=False)
+    options = settle("csv", without, b"id,size\n1,2\n", "new.csv")
+    assert options.columns == ((b"id", "numeric"), (b"size", "numeric"))
+    batch = parse(format_named("csv").parser(options), b"id,size\n1,2\n")
+    assert rows(batch) == [(b"", {b"id": 1.0, b"size": 2.0})]
+
+
+def test_without_header_and_without_names() -> None:
+    assert kinds(b"1,x\n", header=False) == {b"c1": "label", b"c2": "categorical"}
+    assert kinds(b",a\n1,x\n", label_column="a") == {b"c1": "numeric", b"a": "label"}
+    assert kinds(b'y\tq\n0\t"\n', form="tsv") == {b"y": "label", b"q": "categorical"}
+
+
+PLAIN = ["1", "-2", "+3", "4.5", ".5", "6.", "007", " 8 ", "", "12345678901234567890"]
+NOT_PLAIN = ["1e5", "1E5", "nan", "inf", "x", "1,5", "0x10", "1_000", "--1", "1" + "0" * 40, "1.2.3"]
+
+
+@given(cells=st.lists(st.sampled_from(PLAIN), max_size=5), last=st.sampled_from(PLAIN + NOT_PLAIN))
+def test_a_column_is_numeric_when_all_cells_are_plain_decimals(cells: list[str], last: str) -> None:
+    text = written([("y", "x"), *(("0", cell) for cell in [*cells, last])], "\n", csv.QUOTE_ALL)
+    assert kinds(text)[b"x"] == ("numeric" if last in PLAIN else "categorical")
+
+
+def test_inference_ends_after_10_000_records() -> None:
+    assert kinds(b"y,x\n" + b"0,1\n" * 9_999 + b"0,a\n")[b"x"] == "categorical"
+    assert kinds(b"y,x\n" + b"0,1\n" * 10_000 + b"0,a\n")[b"x"] == "numeric"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"label_column": "z"}, "--label-column z: there is no such column"),
+        ({"numeric": ("5",)}, "--numeric 5: there is no such column"),
+        ({"numeric": ("id",), "categorical": ("id",)}, "column 'id' is given two kinds"),
+        ({"numeric": ("label",)}, "column 'label' is given two kinds"),
+    ],
+)
+def test_options_that_do_not_fit(options: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        kinds(TABLE, **options)
+
+
+def test_headers_that_are_refused() -> None:
+    with pytest.raises(DataError, match=r"train.csv:1: two columns are named 'a'"):
+        kinds(b"a,b,a\n")
+    with pytest.raises(DataError, match=r"train.csv:2:6: expected a separator behind the closing quote"):
+        kinds(b'\na,"b"c\n')
