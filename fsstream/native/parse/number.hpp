@@ -48,7 +48,7 @@ inline unsigned leading_digits(std::uint64_t word) {
 }
 
 // The number that the first `count` digits make; 1 <= count <= 8.
-inline std::uint64_t value_of_digits(std::uint64_t word, unsigned count) {
+inline std::uint64_t value_of_digits(std::uint64_t word, std::uint64_t count) {
   std::uint64_t v = (word ^ kZeros) << (64 - 8 * count);  // leading zeros for those that are missing
   v = v * 10 + (v >> 8);
   constexpr std::uint64_t kPairs = 0x000000ff000000ffULL;

@@ -18,6 +18,7 @@ class NumberedEntries {
  private:
   bool ends_entry(const char* p, const char* end) const { return p == end || is_blank(*p) || ends_line(p, end); }
   bool ends_line(const char* p, const char* end) const { return p == end || (comments_ && *p == '#'); }
+  Verdict read_entry(const char*& p, const char* end, std::uint64_t& index, float& value) const;
   Verdict bad_index(const char* p, const char* end) const;
 
   RowMerge merge_;
