@@ -145,6 +145,15 @@ class VwParser(Parser):
 class ColumnsParser(Parser):
     def __init__(self) -> None: ...
 
+class FilteredParser(Parser):
+    def __init__(
+        self,
+        parser: Parser,
+        keep: list[bytes],
+        ignore: list[bytes],
+        rows_are_features: bool = False,
+    ) -> None: ...
+
 class FeatureScores:
     """The worst-case analysis of fgm over scans of the stream: c = sum r_i x_i, and its largest."""
 

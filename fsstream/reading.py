@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream._native import Batch
 from fsstream.errors import DataError, FsstreamError
-from fsstream.formats import detect, format_named
+from fsstream.formats import detect, format_named, make_parser
 from fsstream.pipeline import Parsed, parse_blocks
 from fsstream.sources import Input
 from fsstream.task import Labels
@@ -98,7 +98,7 @@ class Reading:
         self.input.close()
 
     def _parser(self) -> Parser:
-        return self._format.parser(self.format_options)
+        return make_parser(self.format, self.format_options)
 
 
 @dataclass

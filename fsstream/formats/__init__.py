@@ -10,6 +10,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
+from fsstream._native import FilteredParser
+from fsstream.text import to_bytes
+
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
@@ -44,6 +47,16 @@ class Format(Protocol):
 def format_named(name: str) -> Format:
     """The module of a format; KeyError when there is none of that name."""
     return cast("Format", import_module(FORMATS[name]))
+
+
+def make_parser(name: str, options: FormatOptions) -> Parser:
+    """A new parser of the format; its rows hold what `--keep` and `--ignore` leave."""
+    parser = format_named(name).parser(options)
+    if not (options.keep or options.ignore):
+        return parser
+    keep = [to_bytes(pattern) for pattern in options.keep]
+    ignore = [to_bytes(pattern) for pattern in options.ignore]
+    return FilteredParser(parser, keep, ignore, rows_are_features=name == "columns")
 
 
 def settle(name: str, options: FormatOptions, prefix: Buffer, source: str) -> FormatOptions:

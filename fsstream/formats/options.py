@@ -23,3 +23,5 @@ class FormatOptions:
     categorical: tuple[str, ...] = ()
     needs_labels: bool = True  # False: rows may come without (prediction)
     columns: tuple[tuple[bytes, str], ...] = ()  # csv, tsv: settled from the first records, see `settle`
+    keep: tuple[str, ...] = ()  # shell patterns: only features whose name matches one of them
+    ignore: tuple[str, ...] = ()  # and none of these

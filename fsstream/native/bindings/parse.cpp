@@ -1,9 +1,12 @@
 #include "bindings/parse.hpp"
 
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "parse/columns.hpp"
 #include "parse/libsvm.hpp"
+#include "parse/name_filter.hpp"
 #include "parse/pairs.hpp"
 #include "parse/tokens.hpp"
 #include "parse/vw.hpp"
@@ -19,6 +22,15 @@ std::size_t lines_end(nb::handle buffer) {
   return feed == std::string_view::npos ? 0 : feed + 1;
 }
 
+std::vector<std::string> patterns(const nb::list& texts) {
+  std::vector<std::string> out;
+  for (const nb::handle text : texts) {
+    const auto bytes = nb::cast<nb::bytes>(text);
+    out.emplace_back(bytes.c_str(), bytes.size());
+  }
+  return out;
+}
+
 }  // namespace
 
 void bind_parse(nb::module_& m) {
@@ -31,6 +43,14 @@ void bind_parse(nb::module_& m) {
   nb::class_<TokensParser, Parser>(m, "TokensParser").def(nb::init<std::size_t>(), nb::arg("ngrams") = 1);
   nb::class_<VwParser, Parser>(m, "VwParser").def(nb::init<>());
   nb::class_<ColumnsParser, Parser>(m, "ColumnsParser").def(nb::init<>());
+  nb::class_<FilteredParser, Parser>(m, "FilteredParser")
+      .def(
+          "__init__",
+          [](FilteredParser* self, Parser& parser, const nb::list& keep, const nb::list& ignore, bool rows) {
+            new (self) FilteredParser(parser, NameFilter(patterns(keep), patterns(ignore)), rows);
+          },
+          nb::arg("parser"), nb::arg("keep"), nb::arg("ignore"), nb::arg("rows_are_features") = false,
+          nb::keep_alive<1, 2>());
 }
 
 }  // namespace fsstream
