@@ -10,7 +10,7 @@ import dataclasses
 import resource
 import sys
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +52,9 @@ def select(options: SelectOptions) -> Outcome:
     chosen = find_backend(options.algo)
     parameters = parse_parameters(chosen.Parameters, options.set, options.algo)
     check_uses(options, chosen)
-    with StopSignals() as signals, closing(Reading(options)) as reading:
+    with StopSignals() as signals, ExitStack() as opened:
+        with signals.waiting():
+            reading = opened.enter_context(closing(Reading(options)))
         run = _Run(options, chosen, parameters, reading, signals)
         run.learn()
         model = run.model()

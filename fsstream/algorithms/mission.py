@@ -96,7 +96,9 @@ class Mission(SgdLearner):
     losses: ClassVar[tuple[str, ...]] = (*BINARY_LOSSES, "squared")
     auto_binary_loss: ClassVar[str] = "logistic"
     intercept_default: ClassVar[bool] = True
-    uses: ClassVar[frozenset[str]] = frozenset({"k", "learning_rate", "l2", "passes", "intercept", "seed"})
+    uses: ClassVar[frozenset[str]] = frozenset(
+        {"k", "init", "learning_rate", "l2", "passes", "intercept", "seed"}
+    )
     Parameters: ClassVar[type] = MissionParameters
 
     def __init__(self, common: Common, parameters: MissionParameters, task: Task) -> None:

@@ -13,11 +13,12 @@ from fsstream.algorithms.learner import Common, Learner
 from fsstream.errors import CorruptError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from fsstream._native import Batch, Sgd
+    from fsstream.model import Model
 
 DEFAULT_RATE = 0.5
 
@@ -52,13 +53,14 @@ class SgdLearner(Learner):
         before, now = self.pass_losses[-2:]
         return before - now < self.tolerance * abs(before)
 
-    def seed(
-        self, names: Sequence[bytes], keys: NDArray[np.uint64], weights: NDArray[np.float32], intercept: float
-    ) -> None:
+    def start_from(self, model: Model) -> None:
         """Warm start: begin with the features of an earlier model."""
-        for name, key, weight in zip(names, keys.tolist(), weights.tolist(), strict=True):
+        chosen = model.selection
+        for name, key, weight in zip(
+            chosen.names, model.keys().tolist(), chosen.weights.tolist(), strict=True
+        ):
             self.kernel.seed(name, key, weight)
-        self.kernel.intercept = intercept
+        self.kernel.intercept = float(model.intercepts[0])
 
     def intercepts(self) -> NDArray[np.float32]:
         """The one intercept."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fsstream.algorithms import BACKENDS, backend
+from fsstream.cli import stdout
 from fsstream.config import suggest
 from fsstream.errors import UsageError
 
@@ -22,12 +23,11 @@ def command(name: str | None, debug: bool) -> None:
     """List the backends, or the parameters of one with meaning, default and range."""
     if name is None:
         width = max(map(len, BACKENDS))
-        for known in BACKENDS:
-            click.echo(f"{known:<{width}}  {backend(known).summary}")
+        stdout.write(f"{known:<{width}}  {backend(known).summary}\n".encode() for known in BACKENDS)
         return
     if name not in BACKENDS:
         raise UsageError(f"there is no backend {name!r}", hint=suggest(name, BACKENDS))
-    click.echo(describe(backend(name)))
+    stdout.write([describe(backend(name)).encode(), b"\n"])
 
 
 def describe(chosen: type[Learner]) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
+from fsstream.cli import stdout
 from fsstream.cli.options import command as make_command
 from fsstream.config import ApplyOptions
 
@@ -21,7 +20,7 @@ def evaluate(options: ApplyOptions) -> None:
     check_writable(options.output)
     line = json_line(evaluate_model(load_model(options.model), options))
     if not options.output:
-        sys.stdout.buffer.write(line)
+        stdout.write([line])
         return
     with Publisher() as publisher:
         publisher.add(options.output, line)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
+
+from fsstream.cli import stdout
 
 
 @click.command("inspect")
@@ -26,4 +26,4 @@ def command(model: str, debug: bool) -> None:
         "options": found.options,
         "reading": found.reading,
     }
-    sys.stdout.buffer.write(orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n")
+    stdout.write([orjson.dumps(facts, option=orjson.OPT_INDENT_2), b"\n"])

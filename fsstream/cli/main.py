@@ -66,15 +66,11 @@ def run(arguments: list[str]) -> int:
     """Run one command line; the exit status."""
     try:
         cli.main(arguments, prog_name="fsstream", standalone_mode=False)
-        sys.stdout.flush()
     except click.ClickException as error:
         return _complain(UsageError(error.format_message(), hint=_usage_hint(error)))
     except Interrupted as stop:
         _say(f"fsstream: {stop.message}")
         return stop.exit_code
-    except BrokenPipeError:
-        _forget_stdout()
-        return 0
     except (KeyboardInterrupt, click.Abort):
         return 130
     except Exception as error:
@@ -114,9 +110,3 @@ def _say(line: str) -> None:
     with contextlib.suppress(OSError):
         sys.stderr.buffer.write(line.encode("utf-8", "backslashreplace") + b"\n")
         sys.stderr.flush()
-
-
-def _forget_stdout() -> None:
-    """Keep the interpreter from complaining about a closed pipe when it exits."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

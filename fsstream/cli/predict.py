@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
+from fsstream.cli import stdout
 from fsstream.cli.options import command as make_command
 from fsstream.config import ApplyOptions
 
@@ -25,8 +24,7 @@ def predict(options: ApplyOptions) -> None:
             publisher.add(options.output, chunks)
             publisher.commit()
         return
-    for chunk in chunks:
-        sys.stdout.buffer.write(chunk)
+    stdout.write(chunks)
 
 
 command = make_command(ApplyOptions, model="MODEL")(predict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from fsstream.cli import stdout
 from fsstream.cli.options import command as make_command
 from fsstream.config import SelectOptions
 
@@ -33,7 +34,7 @@ def select(options: SelectOptions) -> None:
             publisher.add(options.output, lines)
         publisher.commit()
     if not options.output:
-        sys.stdout.buffer.write(lines)
+        stdout.write([lines])
     if options.verbose:
         from fsstream.summary import show_summary
 

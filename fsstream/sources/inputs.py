@@ -248,7 +248,7 @@ class Input:
                     stream, head, source=source.name, buffers=self._buffers, limit=self._limit
                 )
             finally:
-                del self._opened[index]
+                self._opened.pop(index, None)  # close() may have been first
                 self._current = None
                 self._done_before += stream.position
                 stream.close()

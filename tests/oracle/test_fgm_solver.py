@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 
-import fgm_oracle as oracle
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from fsstream import _native
+from tests.oracle import fgm_oracle as oracle
 
 LOSSES = ("squared-hinge", "logistic", "squared")
 

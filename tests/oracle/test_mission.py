@@ -13,6 +13,7 @@ from fsstream._native import Batch
 from fsstream.algorithms.learner import Common, Task
 from fsstream.algorithms.mission import Mission, MissionParameters
 from fsstream.errors import FsstreamError
+from fsstream.model import Model
 from tests.oracle.mission_oracle import MissionOracle, as_rows, store_of
 
 LOSSES = ("logistic", "hinge", "squared-hinge", "squared")
@@ -175,7 +176,7 @@ def test_a_warm_start_scores_as_the_model_it_came_from(active):
     chosen = old.selection()
     keys = np.array([int(name) for name in chosen.names], dtype=np.uint64)
     new = learner(20, "logistic", active=active, sketch_width=1 << 14)
-    new.seed(chosen.names, keys, chosen.weights, float(old.intercepts()[0]))
+    new.start_from(Model(chosen, old.intercepts(), "binary", "logistic", ("-1", "1")))
     assert selected(new) == pytest.approx(selected(old), rel=1e-5)
     weights = dict(zip(keys.tolist(), chosen.weights.tolist(), strict=True))
     expected = [

@@ -1,0 +1,79 @@
+"""`predict`, `evaluate`, `inspect`, `algos` in a shell."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.command import fsstream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = b"".join(b"%s a:1 %s:1\n" % ((b"spam", b"x") if i % 2 else (b"ham", b"y")) for i in range(60))
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model"
+    done = fsstream("select", "--format", "pairs", "--k", "2", "--model", str(path), stdin=ROWS)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_predictions(model: Path) -> None:
+    done = fsstream("predict", str(model), stdin=b"ham y:1\nspam x:1\nspam q:1\n")
+    assert (done.returncode, done.stderr) == (0, b"")
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [record["class"] for record in records[:2]] == ["ham", "spam"]
+    for record in records:
+        assert record["probability"] == pytest.approx(1 / (1 + math.exp(-record["score"])), abs=1e-6)
+
+
+def test_evaluation(model: Path, tmp_path: Path) -> None:
+    done = fsstream("evaluate", str(model), "--output", str(tmp_path / "measures"), stdin=ROWS)
+    assert (done.returncode, done.stdout) == (0, b"")
+    measures = json.loads((tmp_path / "measures").read_bytes())
+    assert (measures["rows"], measures["accuracy"], measures["auc"]) == (60, 1, 1)
+
+
+def test_a_label_the_model_does_not_know(model: Path) -> None:
+    done = fsstream("evaluate", str(model), stdin=b"ham y:1\neggs x:1\n")
+    assert done.returncode == 3
+    assert b"<stdin>:2:1: expected ham or spam, got 'eggs'" in done.stderr
+
+
+def test_damaged_models_are_refused(model: Path, tmp_path: Path) -> None:
+    data = model.read_bytes()
+    for damaged in (b"", data[:-1], data[:100], data.replace(b"spam", b"slam")):
+        (tmp_path / "damaged").write_bytes(damaged)
+        for command in ("predict", "evaluate", "inspect"):
+            done = fsstream(command, str(tmp_path / "damaged"), stdin=b"")
+            assert (done.returncode, done.stdout) == (5, b"")
+
+
+def test_inspect_says_what_is_in_a_model(model: Path) -> None:
+    done = fsstream("inspect", str(model))
+    facts = json.loads(done.stdout)
+    assert (facts["kind"], facts["labels"], facts["features"]) == ("binary", ["ham", "spam"], 2)
+    assert facts["options"]["algo"] == "mission"
+
+
+def test_algos_lists_every_parameter() -> None:
+    listed = fsstream("algos").stdout.decode()
+    assert "mission" in listed
+    described = fsstream("algos", "mission").stdout.decode()
+    assert "sketch_width=" in described
+    unknown = fsstream("algos", "mison")
+    assert unknown.returncode == 2
+    assert b"did you mean 'mission'?" in unknown.stderr
+
+
+def test_names_that_are_not_utf8_come_back_exactly(tmp_path: Path) -> None:
+    rows = b"".join(b"%d b\xff\xfe:1 c:1\n" % (i % 2) if i % 2 else b"0 c:1\n" for i in range(40))
+    done = fsstream("select", "--format", "pairs", "--k", "1", stdin=rows)
+    feature = json.loads(done.stdout)["feature"]
+    assert feature.encode("utf-8", "surrogateescape") == b"b\xff\xfe"

@@ -1,0 +1,136 @@
+"""Output is a function of input, options and seed: not of block size, threads, compression or source."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fsstream import run
+from fsstream.algorithms import BACKENDS, backend
+from fsstream.algorithms.learner import Access
+from fsstream.config import SelectOptions
+from fsstream.formats import FORMATS
+from fsstream.output import selection_lines
+from tests.contract.samples import SAMPLES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+K = 3
+LONGEST_RECORD = 200
+
+
+def options_for(name: str, **more: Any) -> dict[str, Any]:
+    """Options a backend can run with; k unless it selects nothing."""
+    chosen = backend(name)
+    options: dict[str, Any] = {"algo": name, "quiet": True, **more}
+    if "k" in chosen.uses:
+        options["k"] = K
+    return options
+
+
+def result(path: Path, **options: Any) -> tuple[bytes, bytes]:
+    """The selection's lines and the model's bytes."""
+    resolved = SelectOptions(inputs=(str(path),), **options)
+    resolved.check()
+    model = run.select(resolved).model
+    return selection_lines(model.named_selection()), model.to_bytes()
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Any:
+    def written(data: bytes, name: str = "data") -> Path:
+        path = tmp_path / name
+        path.write_bytes(data)
+        return path
+
+    return written
+
+
+def test_every_format_has_a_sample() -> None:
+    assert set(SAMPLES) == set(FORMATS) - {"columns"}
+
+
+@pytest.mark.parametrize("form", SAMPLES)
+def test_every_format_gives_the_names_that_decide(form: str, write: Any) -> None:
+    sample = SAMPLES[form]
+    lines, _ = result(
+        write(sample.text), algo="mission", k=K, format=form, passes=10, quiet=True, **sample.options
+    )
+    assert {json.loads(line)["feature"] for line in lines.splitlines()} == sample.informative
+
+
+@pytest.mark.parametrize("form", SAMPLES)
+def test_block_size_and_threads_change_nothing(form: str, write: Any) -> None:
+    sample = SAMPLES[form]
+    path = write(sample.text)
+    common = {"algo": "mission", "k": 10, "format": form, "quiet": True, **sample.options}
+    expected = result(path, threads=1, **common)
+    for size in (1, 7, LONGEST_RECORD, LONGEST_RECORD + 3, 5000, 1 << 24):
+        for threads in (1, 2, 4):
+            assert result(path, threads=threads, block_size=size, **common) == expected
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_every_backend_is_deaf_to_blocks_and_threads(name: str, write: Any) -> None:
+    path = write(SAMPLES["pairs"].text)
+    expected = result(path, threads=1, **options_for(name))
+    for size, threads in ((1, 1), (300, 2), (1000, 4)):
+        assert result(path, threads=threads, block_size=size, **options_for(name)) == expected
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_exactly_k_features_that_exist(name: str, write: Any) -> None:
+    lines, _ = result(write(SAMPLES["pairs"].text), **options_for(name))
+    records = [json.loads(line) for line in lines.splitlines()]
+    assert len(records) == (K if "k" in backend(name).uses else 0)
+    assert [record["rank"] for record in records] == list(range(1, len(records) + 1))
+    if backend(name).access is not Access.ROWS_AGAIN:  # random features have names of their own
+        assert all(record["feature"].startswith("w") for record in records)
+    assert all(record["weight"] != 0 for record in records)
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_compression_changes_nothing(compress: Any, write: Any) -> None:
+    text = SAMPLES["vw"].text
+    expected = result(write(text), algo="mission", k=K, quiet=True)
+    half = len(text) // 2
+    half = text.index(b"\n", half) + 1
+    assert result(write(compress(text), "packed"), algo="mission", k=K, quiet=True) == expected
+    members = compress(text[:half]) + compress(text[half:])
+    assert result(write(members, "members"), algo="mission", k=K, quiet=True) == expected
+
+
+def command(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "fsstream", *arguments], input=stdin, capture_output=True, check=False
+    )
+
+
+def test_file_and_standard_input_give_the_same_bytes(write: Any) -> None:
+    text = SAMPLES["libsvm"].text
+    path = write(text)
+    arguments = ["select", "--k", "5", "--seed", "3"]
+    outputs = [
+        command(*arguments, str(path)),
+        command(*arguments, stdin=text),
+        command(*arguments, "-", stdin=gzip.compress(text)),
+        command(*arguments, "--threads", "1", "--block-size", "100", stdin=text),
+    ]
+    assert {(done.returncode, done.stdout) for done in outputs} == {(0, outputs[0].stdout)}
+    assert len(outputs[0].stdout.splitlines()) == 5
+
+
+def test_the_format_is_recognised(write: Any) -> None:
+    for form, sample in SAMPLES.items():
+        if form in ("csv", "tsv"):
+            continue
+        asked = result(write(sample.text), algo="mission", k=K, format=form, quiet=True, **sample.options)
+        assert result(write(sample.text), algo="mission", k=K, quiet=True, **sample.options)[0] == asked[0]
