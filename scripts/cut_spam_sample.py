@@ -1,9 +1,9 @@
 """Cut data/spam_sample.tsv.gz and data/spam_test.tsv.gz out of the SpamAssassin public mail corpus.
 
-Enters: a file with a mail a line, `+1` (spam) or `-1` (ham), a tab, and the raw mail with its line ends turned
-into blanks, shuffled:  scripts/cut_spam_sample.py MAILS.tsv FOLDER
-Leaves: `spam` or `ham`, a tab, and the subject and the first words of the body: lower-case words only, without
-headers, markup, addresses and links, so that nobody can be written to and the words that are selected read well.
+Enters: a file with a mail a line, `+1` (spam) or `-1` (ham), a tab, and the raw mail with its line ends
+turned into blanks, shuffled:  scripts/cut_spam_sample.py MAILS.tsv FOLDER
+Leaves: `spam` or `ham`, a tab, and the subject and the first words of the body. Lower-case words only,
+without headers, markup, addresses and links: nobody can be written to, and what is selected reads well.
 """
 
 import gzip
@@ -18,7 +18,8 @@ MOST_BYTES = 1_500
 
 HEADER = re.compile(
     r" (?:(?:X|List|Content|Delivered|Return|In|Reply|Message|Mime|MIME|User|Errors|Resent)-[\w-]+"
-    r"|From|To|Cc|Date|Subject|Sender|Received|References|Precedence|Importance|Lines|Organization|Status):(?= )"
+    r"|From|To|Cc|Date|Subject|Sender|Received|References|Precedence|Importance|Lines|Organization|Status)"
+    r":(?= )"
 )
 HEADER_VALUE = re.compile(
     r"\s*(?:<[^>]*>\s*)+"
