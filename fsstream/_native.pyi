@@ -32,6 +32,7 @@ class Batch:
         targets: NDArray[np.float32],
         importance: NDArray[np.float32] | None = None,
         names: Sequence[bytes] | None = None,
+        labels: Sequence[bytes] | None = None,
     ) -> Batch: ...
     def __len__(self) -> int: ...
     @property
@@ -318,3 +319,37 @@ class Sgd:
     def seed(self, name: bytes, key: int, weight: float) -> None: ...
     def state(self) -> dict[str, NDArray[Any]]: ...
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None: ...
+class ColumnPool:
+    """Kernel of `os`, rule=pool: least squares on a pool of columns that arrive one by one."""
+
+    def __init__(
+        self,
+        targets: NDArray[np.float32],
+        k: int,
+        columns: int = 2,
+        intercept: bool = True,
+        ridge: float = 0.0,
+        unit_scale: bool = True,
+        memory: int = 0,
+    ) -> None: ...
+    def update(self, batch: Batch) -> tuple[int, str, int] | None:
+        """Rows are features. A row that cannot be taken ends it: (row, what, sample)."""
+
+    def end_scan(self) -> None: ...
+    def select(self, loss: str, refit: bool = True) -> tuple[list[bytes], NDArray[np.float32], float]:
+        """Names, weights of the raw columns, intercept."""
+
+    @property
+    def counts(self) -> tuple[int, int, int, int]:
+        """Features seen, rejected in O(n), entered; collisions of names."""
+
+    @property
+    def model_size(self) -> int: ...
+    @property
+    def noise(self) -> float: ...
+    @property
+    def retained(self) -> list[bytes]: ...
+    @property
+    def column_bytes(self) -> int: ...
+    def state(self) -> dict[str, NDArray[Any]]: ...
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None: ...

@@ -21,7 +21,7 @@ nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.s
 
 // A batch built by hand: what the Python library and the tests feed to learners.
 Batch from_arrays(Vector<std::uint64_t> row_starts, Vector<std::uint64_t> keys, Vector<float> values,
-                  Vector<float> targets, nb::object importance, nb::object names) {
+                  Vector<float> targets, nb::object importance, nb::object names, nb::object labels) {
   const std::size_t rows = targets.size();
   const std::size_t entries = keys.size();
   if (row_starts.size() != rows + 1 || values.size() != entries || row_starts(0) != 0 || row_starts(rows) != entries)
@@ -49,6 +49,13 @@ Batch from_arrays(Vector<std::uint64_t> row_starts, Vector<std::uint64_t> keys, 
       batch.names.push_back(batch.compose({text.c_str(), text.size()}));
     }
     if (batch.names.size() != entries) throw std::invalid_argument("one name per entry");
+  }
+  if (!labels.is_none()) {
+    if (nb::len(labels) != rows) throw std::invalid_argument("one label per row");
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto text = nb::cast<nb::bytes>(labels[r]);
+      batch.labels[r] = batch.compose({text.c_str(), text.size()});
+    }
   }
   return batch;
 }
@@ -134,7 +141,7 @@ void bind_core(nb::module_& m) {
   nb::class_<Batch>(m, "Batch")
       .def(nb::init<>())
       .def_static("from_arrays", &from_arrays, nb::arg("row_starts"), nb::arg("keys"), nb::arg("values"),
-                  nb::arg("targets"), nb::arg("importance") = nb::none(), nb::arg("names") = nb::none())
+                  nb::arg("targets"), nb::arg("importance") = nb::none(), nb::arg("names") = nb::none(), nb::arg("labels") = nb::none())
       .def("__len__", &Batch::rows)
       .def_prop_ro("rows", &Batch::rows)
       .def_prop_ro("entries", &Batch::entries)

@@ -1,0 +1,121 @@
+// Features that arrive one by one: the solvers of the columns family.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+
+#include "bindings/bindings.hpp"
+#include "bindings/solver_state.hpp"
+#include "solve/column_pool.hpp"
+#include "solve/column_refit.hpp"
+
+namespace fsstream {
+
+namespace {
+
+std::span<const float> span_of(Vector<float> values) { return {values.data(), values.size()}; }
+
+// What a solver tells Python about a feature it cannot take: (row, what is wrong, sample).
+nb::object fault(std::size_t row, const char* what, Key sample) { return nb::make_tuple(row, what, sample); }
+
+// Feeds a batch feature by feature without the GIL; the first bad one ends it.
+template <class Solver>
+nb::object feed(Solver& solver, FeatureReader& reader, const Batch& batch) {
+  std::size_t row = 0;
+  bool readable = true;
+  bool repeated = false;
+  {
+    const nb::gil_scoped_release released;
+    Feature feature;
+    for (; row < batch.rows(); ++row) {
+      readable = reader.read(batch, row, feature);
+      if (!readable) break;
+      repeated = solver.arrive(feature, reader) == Arrival::kRepeated;
+      if (repeated) break;
+    }
+  }
+  if (!readable) return fault(row, "sample", reader.bad_sample());
+  if (repeated) return fault(row, "repeated", 0);
+  return nb::none();
+}
+
+nb::list name_list(const std::vector<std::string>& names) {
+  nb::list out;
+  for (const std::string& name : names) out.append(nb::bytes(name.data(), name.size()));
+  return out;
+}
+
+// Names, weights of the raw columns and the intercept.
+nb::tuple outcome(const std::vector<std::string>& names, const RefittedModel& model) {
+  std::vector<float> weights(model.weights.begin(), model.weights.end());
+  return nb::make_tuple(name_list(names), owned_array(weights.data(), weights.size()), model.intercept);
+}
+
+template <class Solver>
+nb::dict state_of(Solver& solver) {
+  StateWriter writer;
+  solver.visit_state(writer);
+  return writer.arrays;
+}
+
+template <class Solver>
+void restore_into(Solver& solver, nb::dict arrays) {
+  StateReader reader(arrays);
+  if (!solver.visit_state(reader)) throw std::invalid_argument("the state does not fit together");
+}
+
+// The pool with the reader of its batches.
+struct BoundColumnPool {
+  BoundColumnPool(Vector<float> targets, std::size_t k, std::size_t columns, bool intercept, double ridge,
+                  bool unit_scale, std::size_t memory)
+      : pool(span_of(targets), {k, columns, intercept, ridge, unit_scale, memory}), reader(targets.size()) {}
+
+  ColumnPool pool;
+  FeatureReader reader;
+
+  nb::tuple select(const std::string& loss, bool refitted) const {
+    std::vector<std::size_t> slots = pool.best();
+    slots.resize(std::min(slots.size(), pool.options().k));
+    std::vector<std::string> names;
+    for (const std::size_t slot : slots) names.push_back(pool.name(slot));
+    const ColumnPoolOptions& options = pool.options();
+    if (!refitted) return outcome(names, pool.current(slots));
+    std::vector<double> targets = pool.targets();
+    for (double& target : targets) target += pool.target_mean();
+    const RefitOptions how{options.intercept, options.ridge, options.unit_scale};
+    RefittedModel model;
+    {
+      const nb::gil_scoped_release released;
+      model = fsstream::refit(pool.columns(), slots, targets, ColumnLoss(loss), how);
+    }
+    return outcome(names, model);
+  }
+};
+
+void bind_pool(nb::module_& m) {
+  using Bound = BoundColumnPool;
+  nb::class_<Bound>(m, "ColumnPool")
+      .def(nb::init<Vector<float>, std::size_t, std::size_t, bool, double, bool, std::size_t>(), nb::arg("targets"),
+           nb::arg("k"), nb::arg("columns") = 2, nb::arg("intercept") = true, nb::arg("ridge") = 0.0,
+           nb::arg("unit_scale") = true, nb::arg("memory") = 0)
+      .def("update", [](Bound& self, const Batch& batch) { return feed(self.pool, self.reader, batch); }, nb::arg("batch"))
+      .def("end_scan", [](Bound& self) { self.pool.end_scan(); })
+      .def("select", &Bound::select, nb::arg("loss"), nb::arg("refit") = true)
+      .def_prop_ro("counts",
+                   [](const Bound& self) {
+                     const auto& counts = self.pool.counts();
+                     return nb::make_tuple(counts.seen, counts.screened, counts.entered, counts.collisions);
+                   })
+      .def_prop_ro("model_size", [](const Bound& self) { return self.pool.tableau().model_size(); })
+      .def_prop_ro("noise", [](const Bound& self) { return self.pool.noise(); })
+      .def_prop_ro("retained", [](const Bound& self) { return name_list(self.pool.names()); })
+      .def_prop_ro("column_bytes", [](const Bound& self) { return self.pool.columns().bytes(); })
+      .def("state", [](Bound& self) { return state_of(self.pool); })
+      .def("restore", [](Bound& self, nb::dict arrays) { restore_into(self.pool, arrays); }, nb::arg("arrays"));
+}
+
+}  // namespace
+
+void bind_substitution(nb::module_& m) { bind_pool(m); }
+
+}  // namespace fsstream
