@@ -21,6 +21,26 @@ def screen_moments(
     """Sums of x r, x and x^2 in single precision."""
 
 def count_lines(data: Buffer) -> int: ...
+def checksum(data: Buffer) -> int: ...
+def decode_chunk(chunk: Buffer, batch: Batch) -> None:
+    """Fill the batch with the rows of a chunk of a spool; CorruptError when it is not sound."""
+
+def decoded_size(chunk: Buffer) -> int: ...
+def origin_of(chunk: Buffer, row: int) -> tuple[str, int]:
+    """The source and line that a row of a chunk came from."""
+
+def shuffled_order(size: int, seed: int) -> NDArray[np.uint64]: ...
+def gather_rows(
+    batches: Sequence[Batch], order: NDArray[np.uint64], at: int, max_entries: int, out: Batch
+) -> int:
+    """Rows order[at], order[at + 1] ... of the batches, until `out` is full; where to go on."""
+
+class SpoolEncoder:
+    """Cuts batches anew and encodes them: gives the chunks that each call completes."""
+
+    def __init__(self, rows: int = ..., entries: int = ..., text: int = ...) -> None: ...
+    def add(self, batch: Batch, first_line: int = 1) -> list[bytes]: ...
+    def finish(self) -> list[bytes]: ...
 
 class Batch:
     def __init__(self) -> None: ...

@@ -120,6 +120,8 @@ void translate(const std::exception_ptr& thrown, void*) {
     raise_as("DataError", error.what());
   } catch (const Diverged& error) {
     raise_as("FsstreamError", error.what());
+  } catch (const CorruptData& error) {
+    raise_as("CorruptError", error.what());
   }
 }
 

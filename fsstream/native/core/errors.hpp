@@ -24,4 +24,10 @@ class BadInput : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Bytes of ours that are not what was written; becomes fsstream.errors.CorruptError.
+class CorruptData : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace fsstream

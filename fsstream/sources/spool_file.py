@@ -1,0 +1,124 @@
+"""A private file for data that is read again: hidden from others, gone when the run is.
+
+In: bytes. Out: the same bytes, by offset. The file carries the process in its name and is locked as
+long as the run lives, so the next run can tell what a killed one has left, and removes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import secrets
+import stat
+import tempfile
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fsstream.errors import CorruptError, FsstreamError, LimitError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PREFIX = "fsstream-spool-"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class SpoolFile:
+    """Append, then read anywhere. Closing removes it, and so does the end of the program."""
+
+    def __init__(self, directory: str | os.PathLike[str] | None = None) -> None:
+        self._directory = Path(directory if directory is not None else tempfile.gettempdir())
+        self.size = 0
+        try:
+            remove_leftovers(self._directory)
+            self._descriptor, self.path = _create(self._directory)
+        except OSError as error:
+            raise UsageError(
+                f"cannot spool to {self._directory}: {error.strerror}", hint="name a folder with --spool-dir"
+            ) from error
+        self._finalizer = weakref.finalize(self, _remove, self.path, self._descriptor, os.getpid())
+
+    def append(self, pieces: Sequence[bytes]) -> int:
+        """Write the pieces one after the other at the end; the offset of the first."""
+        begin = self.size
+        for piece in pieces:
+            left = memoryview(piece)
+            while left:
+                written = self._write(left)
+                self.size += written
+                left = left[written:]
+        return begin
+
+    def read(self, offset: int, buffer: memoryview) -> None:
+        """Fill the buffer from `offset` on; CorruptError when there is less."""
+        filled = 0
+        while filled < len(buffer):
+            try:
+                count = os.preadv(self._descriptor, [buffer[filled:]], offset + filled)
+            except OSError as error:
+                raise FsstreamError(f"cannot read {self.path}: {error.strerror}") from error
+            if not count:
+                raise CorruptError(f"{self.path}: damaged: it ends too early")
+            filled += count
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._finalizer()
+
+    def _write(self, data: memoryview) -> int:
+        try:
+            return os.write(self._descriptor, data)
+        except OSError as error:
+            self.close()
+            if error.errno in _FULL:
+                raise LimitError(
+                    f"{self._directory} is full: the spool had grown to {self.size / 1e9:.3g} GB",
+                    hint="name a folder with more room with --spool-dir; files, unlike pipes, need no spool",
+                ) from error
+            raise FsstreamError(f"cannot write {self.path}: {error.strerror}") from error
+
+
+def remove_leftovers(directory: Path) -> list[Path]:
+    """Remove the files of runs that were killed: ours, and locked by nobody. Returns what was removed."""
+    removed = []
+    for path in directory.glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                status = os.fstat(descriptor)
+                if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and _lock(descriptor):
+                    path.unlink()
+                    removed.append(path)
+            finally:
+                os.close(descriptor)
+    return removed
+
+
+def _create(directory: Path) -> tuple[int, Path]:
+    """A new file nobody else can read, locked by us."""
+    while True:
+        path = directory / f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        # Between the two calls another run may have taken it for a left-over.
+        if _lock(descriptor) and os.fstat(descriptor).st_nlink:
+            return descriptor, path
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            return False
+        raise
+    return True
+
+
+def _remove(path: Path, descriptor: int, process: int) -> None:
+    if os.getpid() == process:  # a forked child leaves its parent's file alone
+        path.unlink(missing_ok=True)
+    os.close(descriptor)
