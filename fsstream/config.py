@@ -51,10 +51,8 @@ class InputOptions:
 
     inputs: tuple[str, ...] = ()
     format: str = option("auto", "format of the records", choices=FORMATS, group=_IN)
-    ngrams: int = option(
-        1, "tokens: also count word n-grams up to N", kind="integer", low=1, high=16, group=_IN
-    )
-    kmer: int | None = option(None, "length of k-mers, up to 32", kind="integer", low=1, high=16, group=_IN)
+    ngrams: int = option(1, "tokens: also count word n-grams up to N", kind="integer", low=1, group=_IN)
+    kmer: int | None = option(None, "length of k-mers, up to 32", kind="integer", low=1, group=_IN)
     canonical: bool | None = option(
         None, "a k-mer and its reverse complement are one feature (no default)", kind="flag", group=_IN
     )

@@ -17,8 +17,6 @@ _LETTERS = st.sampled_from("abé日-!")
 _PATTERN = st.lists(st.one_of(_LETTERS, st.sampled_from("**?[]")), max_size=8).map("".join)
 _STRAY = st.sampled_from(["\udc80", "\udce9", "\udcff"])  # bytes that are no UTF-8
 _NAME = st.lists(st.one_of(_LETTERS, _STRAY), max_size=8).map("".join)
-    "".join
-)
 
 
 def _encode(text: str) -> bytes:

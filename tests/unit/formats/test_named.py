@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsstream._native import Batch, ColumnsParser, PairsParser, Parser, TokensParser, VwParser, key_of_name
+from fsstream.errors import UsageError
+from fsstream.formats import tokens
+from fsstream.formats.options import FormatOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,3 +143,8 @@ def test_faults(make: Callable[[], Parser], line: bytes, column: int) -> None:
     assert expected
     stopped = parse(parser, good + line + b"\n" + good)
     assert (stopped.rows, len(stopped.bad)) == (1, 1)
+
+
+def test_ngrams_too_long_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="--ngrams 17"):
+        tokens.parser(FormatOptions(ngrams=17))
