@@ -147,12 +147,14 @@ class MissionOracle:
     ) -> None:
         self.store, self.loss, self.rate, self.l2, self.gamma = store, loss, rate, l2, gamma
         self.free, self.intercept = intercept, 0.0
-        self.progressive = 0.0
+        self.progressive, self.squares, self.entries = 0.0, 0.0, 0
 
     def learn(self, keys, values, target: float, importance: float = 1.0) -> float:
         """One row; returns its score from before."""
         values = [F(x) for x in values]
         score = self.intercept + self.store.score(keys, values)
+        self.squares += sum(float(x) ** 2 for x in values)
+        self.entries += len(values)
         self.progressive += importance * loss_value(self.loss, score, target)
         coefficient = -self.rate * importance * loss_slope(self.loss, score, target)
         if self.l2 > 0:
@@ -160,7 +162,8 @@ class MissionOracle:
         if coefficient != 0:
             self.store.add(keys, values, coefficient)
             if self.free:
-                self.intercept += coefficient
+                # The intercept is a feature of the size of a typical entry.
+                self.intercept += coefficient * (self.squares / self.entries if self.squares else 1.0)
         if self.gamma < 1:
             self.store.attenuate(self.gamma)
         return score

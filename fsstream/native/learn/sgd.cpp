@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/dot.hpp"
 #include "core/errors.hpp"
 
 namespace fsstream {
@@ -64,15 +65,23 @@ double Sgd::learn(const Row& row, double target, double importance) {
   watch(score, target);
   progressive_loss_ += importance * loss_.value(score, target);
   progressive_weight_ += importance;
+  const double square = typical_square(row);
   const double coefficient = -options_.learning_rate * importance * loss_.slope(score, target);
   if (options_.l2 > 0.0) weights_->shrink(1.0 - options_.learning_rate * options_.l2);
   if (coefficient != 0.0) {
     weights_->add(row, coefficient);
-    if (options_.intercept) intercept_ += coefficient;
+    if (options_.intercept) intercept_ += coefficient * square;
   }
   if (options_.gamma < 1.0) weights_->attenuate(options_.gamma);
   ++rows_;
   return score;
+}
+
+// Mean square of the entries so far; 1 before there are any.
+double Sgd::typical_square(const Row& row) {
+  squares_ += dot(row.values(), row.values(), row.size);
+  entries_ += static_cast<double>(row.size);
+  return squares_ > 0.0 ? squares_ / entries_ : 1.0;
 }
 
 void Sgd::watch(double score, double target) {
@@ -92,18 +101,20 @@ Sgd::Progress Sgd::take_progress() {
 }
 
 void Sgd::save(StateWriter& out) const {
-  const double numbers[] = {intercept_, progressive_loss_, progressive_weight_, largest_target_};
+  const double numbers[] = {intercept_, progressive_loss_, progressive_weight_, largest_target_, squares_, entries_};
   out.put("sgd", std::span<const double>(numbers));
   out.put("rows", std::span<const std::uint64_t>(&rows_, 1));
   weights_->save(out);
 }
 
 void Sgd::load(const StateReader& in) {
-  const auto numbers = of_size(in.doubles("sgd"), 4, "sgd");
+  const auto numbers = of_size(in.doubles("sgd"), 6, "sgd");
   intercept_ = numbers[0];
   progressive_loss_ = numbers[1];
   progressive_weight_ = numbers[2];
   largest_target_ = numbers[3];
+  squares_ = numbers[4];
+  entries_ = numbers[5];
   rows_ = of_size(in.words("rows"), 1, "rows")[0];
   weights_->load(in);
 }
