@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 # Imported on first use, so that `fsstream --help` stays fast.
 BACKENDS = {
     "mission": "fsstream.algorithms.mission:Mission",
+    "fgm": "fsstream.algorithms.fgm:Fgm",
     "hashing": "fsstream.algorithms.hashing:Hashing",
 }
 

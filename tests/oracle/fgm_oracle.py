@@ -78,17 +78,20 @@ class Reduced:
     def apg(self, w, b, tolerance, *, eta=0.8, iterations=100_000, tau=None, restart=False):
         """Algorithm 4, with the gradient of b taken at the new w and no cap on tau.
 
-        With restart an iteration that raises F is taken back and the momentum starts anew.
+        With restart an iteration that raises F is taken back and the momentum starts anew, and tau
+        shrinks only after a first trial that held.
         """
         tau = 0.01 * self.costs.sum() if tau is None else tau
-        v, v_b, rho = w.copy(), b, 1.0
+        v, v_b, rho, held = w.copy(), b, 1.0, True
         f = self.objective(w, b)
         self.history = [f]
         for _ in range(iterations):
             u = self.X @ v - v_b
             p = loss_value(self.loss, self.y, self.costs, u)
             g = -self.X.T @ residuals(self.loss, self.y, self.costs, u)
-            tau *= eta
+            if held or not restart:
+                tau *= eta
+            held = True
             while True:
                 new = moreau(self.groups, v - g / tau, tau)
                 move = new - v
@@ -96,6 +99,7 @@ class Reduced:
                 if value <= p + g @ move + tau / 2 * move @ move + 1e-13 * abs(p):
                     break
                 tau /= eta
+                held = False
             new_b = self.shift_step(new, v_b, eta * tau, eta) if self.shift else 0.0
             f_new = self.objective(new, new_b)
             if restart and f_new > f:
@@ -194,7 +198,7 @@ class Rounds:
         groups = [list(range(a, b)) for a, b in pairwise(ends)]
         problem = Reduced(self.X[:, members], self.y, self.costs, groups, self.loss, self.shift)
         w = np.concatenate([self.weights, np.zeros(len(members) - len(self.weights))])
-        self.weights, self.bias = problem.apg(w, self.bias, self.tolerance, restart=True)
+        self.weights, self.bias = problem.apg(w, self.bias, self.tolerance, restart=not self.literal)
         r = residuals(self.loss, self.y, self.costs, problem.X @ self.weights - self.bias)
         self.theta.append(-problem.objective(self.weights, self.bias))
         c = self.X.T @ r

@@ -54,10 +54,6 @@ nb::tuple best_features(const FeatureScores& scores, std::size_t count, Vector<K
   return nb::make_tuple(own(std::move(keys)), own(std::move(values)));
 }
 
-void check_rows(const FeatureScores& scores, std::size_t size) {
-  if (size != scores.rows()) throw std::invalid_argument("one residual a row");
-}
-
 ReducedSolution solution_from(Vector<std::uint64_t> starts, Vector<std::uint32_t> members, Vector<double> weights,
                               double bias, double tau) {
   ReducedSolution solution;
@@ -97,28 +93,24 @@ void bind_scores(nb::module_& m) {
       .def("load", &FeatureScores::load, nb::arg("batch"), nb::call_guard<nb::gil_scoped_release>())
       .def("finish_load", &FeatureScores::finish_load, nb::arg("slope"), nb::arg("offset"),
            nb::call_guard<nb::gil_scoped_release>())
-      .def("start", &FeatureScores::start)
       .def(
-          "add",
-          [](FeatureScores& self, const Batch& batch, Vector<double> r, std::size_t first_row) {
-            check_rows(self, r.size());
-            if (first_row + batch.rows() > r.size()) throw std::invalid_argument("more rows than in the first scan");
-            const nb::gil_scoped_release released;
-            self.add(batch, span_of(r), first_row);
-          },
-          nb::arg("batch"), nb::arg("residuals"), nb::arg("first_row"))
-      .def(
-          "add_kept",
+          "start",
           [](FeatureScores& self, Vector<double> r) {
-            check_rows(self, r.size());
-            if (!self.rows_kept()) throw std::logic_error("the rows were not kept");
-            const nb::gil_scoped_release released;
-            self.add_kept(span_of(r));
+            if (r.size() != self.rows()) throw std::invalid_argument("one residual a row");
+            self.start(span_of(r));
           },
           nb::arg("residuals"))
+      .def(
+          "add",
+          [](FeatureScores& self, const Batch& batch, std::size_t first_row) {
+            if (first_row + batch.rows() > self.rows()) throw std::invalid_argument("more rows than in the first scan");
+            const nb::gil_scoped_release released;
+            self.add(batch, first_row);
+          },
+          nb::arg("batch"), nb::arg("first_row"))
       .def("best", &best_features, nb::arg("count"), nb::arg("without"))
       .def("keys", [](const FeatureScores& self) { return own(copied(self.keys())); })
-      .def("scores", [](const FeatureScores& self) { return own(copied(self.scores())); })
+      .def("scores", [](const FeatureScores& self) { return own(self.all()); })
       .def_prop_ro(
           "targets",
           [](nb::handle_t<FeatureScores> self) { return view_of(nb::cast<FeatureScores&>(self).targets(), self); })
@@ -136,7 +128,7 @@ void bind_scores(nb::module_& m) {
 
 void bind_columns(nb::module_& m) {
   nb::class_<ColumnCache>(m, "ColumnCache")
-      .def(nb::init<std::size_t>(), nb::arg("rows"))
+      .def(nb::init<std::size_t, std::size_t>(), nb::arg("rows"), nb::arg("limit") = SIZE_MAX)
       .def_prop_ro("bytes", &ColumnCache::bytes)
       .def_prop_ro("columns", &ColumnCache::columns)
       .def("dense", &ColumnCache::dense, nb::arg("column"))

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/dot.hpp"
+#include "core/errors.hpp"
 
 namespace fsstream {
 
@@ -53,6 +54,9 @@ void ColumnCache::account(Column& c) {
   const std::size_t now = c.rows.capacity() * sizeof(std::uint32_t) + c.values.capacity() * sizeof(float);
   bytes_ += now - c.bytes;
   c.bytes = now;
+  if (bytes_ > limit_)
+    throw LimitExceeded(
+        "the columns of the chosen features do not fit the memory given to fgm\nraise --memory or lower --k");
 }
 
 void ColumnCache::seal(std::size_t column) {

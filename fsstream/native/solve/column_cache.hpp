@@ -15,7 +15,8 @@ namespace fsstream {
 
 class ColumnCache {
  public:
-  explicit ColumnCache(std::size_t rows) : rows_(rows) {}
+  // Throws LimitExceeded when its columns would take more bytes than `limit`.
+  ColumnCache(std::size_t rows, std::size_t limit) : rows_(rows), limit_(limit) {}
   ColumnCache(const ColumnCache&) = delete;
   ColumnCache& operator=(const ColumnCache&) = delete;
 
@@ -52,6 +53,7 @@ class ColumnCache {
   void account(Column& column);
 
   std::size_t rows_;
+  std::size_t limit_;
   std::size_t bytes_ = 0;
   std::vector<Column> columns_;
 };

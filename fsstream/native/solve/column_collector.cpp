@@ -33,15 +33,10 @@ void ColumnCollector::add(const Batch& batch, std::size_t first_row) {
 }
 
 void ColumnCollector::add_kept(const FeatureScores& rows) {
-  std::vector<std::uint32_t> wanted(rows.features(), FeatureIndex::kNone);
   for (std::size_t w = 0; w < keys_.size(); ++w) {
-    const std::uint32_t number = rows.number_of(keys_[w]);
-    if (number != FeatureIndex::kNone) wanted[number] = static_cast<std::uint32_t>(w);
+    rows.copy_column(keys_[w], *cache_, columns_[w]);
+    names_[w] = rows.derived_name(keys_[w]);
   }
-  rows.for_each_kept([&](std::size_t row, std::uint32_t number, float value) {
-    const std::uint32_t w = wanted[number];
-    if (w != FeatureIndex::kNone) cache_->append(columns_[w], static_cast<std::uint32_t>(row), value);
-  });
 }
 
 void ColumnCollector::finish() {

@@ -38,7 +38,10 @@ struct Squared {
 template <class Term>
 double sum_of(std::size_t rows, Term term) {
   std::array<double, 8> lane{};
-  for (std::size_t i = 0; i < rows; ++i) lane[i & 7] += term(i);
+  const std::size_t whole = rows & ~std::size_t{7};
+  for (std::size_t i = 0; i < whole; i += 8)
+    for (std::size_t l = 0; l < 8; ++l) lane[l] += term(i + l);
+  for (std::size_t i = whole; i < rows; ++i) lane[i - whole] += term(i);
   return ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
 }
 

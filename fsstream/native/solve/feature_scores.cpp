@@ -9,10 +9,14 @@ namespace fsstream {
 
 namespace {
 
+// Rows and columns exist side by side while the one is turned into the other.
+constexpr std::size_t kEntryBytes = 2 * sizeof(KeptColumns::Entry);
+
+std::size_t features_of(std::size_t slots) { return slots / 10 * 7 + 7; }
+
 // Index, key, c, and with a shift the second sum, when the table has this many slots.
 std::size_t table_size(std::size_t slots, bool shift) {
-  const std::size_t features = slots / 10 * 7 + 7;
-  return FeatureIndex::bytes_of(slots) + features * (shift ? 24 : 16);
+  return FeatureIndex::bytes_of(slots) + features_of(slots) * (shift ? 24 : 16);
 }
 
 bool better(const FeatureScores::Scored& a, const FeatureScores::Scored& b) {
@@ -20,6 +24,45 @@ bool better(const FeatureScores::Scored& a, const FeatureScores::Scored& b) {
   const double y = std::abs(b.score);
   return x != y ? x > y : a.key < b.key;
 }
+
+double largest(std::span<const double> values) {
+  double most = 0.0;
+  for (const double value : values) most = std::max(most, std::abs(value));
+  return most;
+}
+
+// The best so far; the worst of them on top of a heap.
+class Best {
+ public:
+  Best(std::size_t count, std::span<const Key> without) : count_(count) {
+    for (const Key key : without) excluded_.insert(key);
+  }
+
+  // The smallest |c| that still gets in.
+  double needed() const { return heap_.size() == count_ ? std::abs(heap_.front().score) : 0.0; }
+
+  void offer(Key key, double score) {
+    const FeatureScores::Scored found{key, score};
+    if (score == 0.0 || (heap_.size() == count_ && !better(found, heap_.front()))) return;
+    if (excluded_.find(key) != FeatureIndex::kNone) return;
+    if (heap_.size() == count_) {
+      std::pop_heap(heap_.begin(), heap_.end(), better);
+      heap_.pop_back();
+    }
+    heap_.push_back(found);
+    std::push_heap(heap_.begin(), heap_.end(), better);
+  }
+
+  std::vector<FeatureScores::Scored> sorted() {
+    std::sort(heap_.begin(), heap_.end(), better);
+    return std::move(heap_);
+  }
+
+ private:
+  std::size_t count_;
+  FeatureIndex excluded_;
+  std::vector<FeatureScores::Scored> heap_;
+};
 
 }  // namespace
 
@@ -34,111 +77,175 @@ std::uint32_t FeatureScores::number_for(Key key) {
     if (table_size(grown, shift_) + FeatureIndex::bytes_of(index_.slots()) > table_bytes_)
       throw LimitExceeded(
           "the features of this stream do not fit the memory fgm may use for its table\nraise --memory");
-    const std::size_t features = grown / 10 * 7 + 7;
-    keys_.reserve(features);
-    sums_.reserve(features);
-    if (shift_) plain_.reserve(features);
+    keys_.reserve(features_of(grown));
   }
   const std::uint32_t number = index_.insert(key);
-  if (number == keys_.size()) {
-    keys_.push_back(key);
-    sums_.push_back(0.0);
-    if (shift_) plain_.push_back(0.0);
-  }
+  if (number == keys_.size()) keys_.push_back(key);
   return number;
 }
 
 void FeatureScores::load(const Batch& batch) {
+  naming_ = batch.naming;
+  kmer_length_ = batch.kmer_length;
+  // The table is probed a row ahead of its use.
+  const auto prefetch = [&](std::size_t row) {
+    for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j) index_.prefetch(batch.keys[j]);
+  };
+  if (batch.rows() != 0) prefetch(0);
   for (std::size_t row = 0; row < batch.rows(); ++row) {
-    const std::size_t begin = batch.row_begin(row);
-    const std::size_t end = batch.row_end(row);
-    const double weight = static_cast<double>(batch.importance[row]);
-    const double signed_weight = weight * static_cast<double>(batch.targets[row]);
-    targets_.push_back(batch.targets[row]);
-    importance_.push_back(batch.importance[row]);
-    entries_ += end - begin;
-    if (rows_kept_ && entries_ * 8 + rows() * 8 > row_bytes_) forget_rows();
-    for (std::size_t j = begin; j < end; ++j) index_.prefetch(batch.keys[j]);
-    double square = 0.0;
-    for (std::size_t j = begin; j < end; ++j) {
-      const std::uint32_t number = number_for(batch.keys[j]);
-      const double value = static_cast<double>(batch.values[j]);
-      sums_[number] += signed_weight * value;
-      if (shift_) plain_[number] += weight * value;
-      if (rows_kept_) numbers_.push_back(number);
-      square += value * value;
-      negative_values_ |= value < 0.0;
-    }
-    square_sum_ += square;
-    if (rows_kept_) keep_row(batch, row);
+    if (row + 1 < batch.rows()) prefetch(row + 1);
+    load_row(batch, row);
   }
 }
 
-void FeatureScores::keep_row(const Batch& batch, std::size_t row) {
+void FeatureScores::load_row(const Batch& batch, std::size_t row) {
   const std::size_t begin = batch.row_begin(row);
-  values_.append(batch.values.data() + begin, batch.row_end(row) - begin);
-  row_starts_.push_back(values_.size());
+  const std::size_t size = batch.row_end(row) - begin;
+  const float* values = batch.values.data() + begin;
+  targets_.push_back(batch.targets[row]);
+  importance_.push_back(batch.importance[row]);
+  entries_ += size;
+  if (rows_kept_ && entries_ * kEntryBytes + rows() * 8 > row_bytes_) forget_rows();
+  if (!rows_kept_) numbers_.clear();
+  double square = 0.0;
+  for (std::size_t j = 0; j < size; ++j) {
+    numbers_.push_back(number_for(batch.keys[begin + j]));
+    const double value = static_cast<double>(values[j]);
+    square += value * value;
+    negative_values_ |= value < 0.0;
+  }
+  square_sum_ += square;
+  if (rows_kept_) {
+    values_.append(values, size);
+    row_starts_.push_back(values_.size());
+  } else {
+    sum_row(rows() - 1, numbers_.span(), values);
+  }
 }
 
+void FeatureScores::sum_row(std::size_t row, std::span<const std::uint32_t> numbers, const float* values) {
+  const double weight = static_cast<double>(importance_[row]);
+  const double signed_weight = weight * static_cast<double>(targets_[row]);
+  sums_.resize(keys_.size());
+  if (shift_) plain_.resize(keys_.size());
+  for (std::size_t j = 0; j < numbers.size(); ++j) {
+    sums_[numbers[j]] += signed_weight * static_cast<double>(values[j]);
+    if (shift_) plain_[numbers[j]] += weight * static_cast<double>(values[j]);
+  }
+}
+
+// The rows read so far go into the sums, as if they had never been kept.
 void FeatureScores::forget_rows() {
   rows_kept_ = false;
+  for (std::size_t row = 0; row + 1 < row_starts_.size(); ++row) {
+    const std::size_t begin = row_starts_[row];
+    sum_row(row, numbers_.span().subspan(begin, row_starts_[row + 1] - begin), values_.data() + begin);
+  }
   row_starts_ = Buffer<std::uint64_t>();
   numbers_ = Buffer<std::uint32_t>();
   values_ = Buffer<float>();
 }
 
 void FeatureScores::finish_load(double slope, double offset) {
-  for (std::size_t number = 0; number < sums_.size(); ++number) {
-    sums_[number] *= slope;
-    if (shift_) sums_[number] += offset * plain_[number];
+  if (!rows_kept_) {
+    sums_.resize(keys_.size());
+    if (shift_) plain_.resize(keys_.size());
+    for (std::size_t number = 0; number < sums_.size(); ++number) {
+      sums_[number] *= slope;
+      if (shift_) sums_[number] += offset * plain_[number];
+    }
+    plain_ = {};
+    return;
   }
-  plain_ = {};
-}
-
-void FeatureScores::start() { std::fill(sums_.begin(), sums_.end(), 0.0); }
-
-void FeatureScores::add(const Batch& batch, std::span<const double> r, std::size_t first_row) {
-  for (std::size_t row = 0; row < batch.rows(); ++row) {
-    const double weight = r[first_row + row];
-    if (weight == 0.0) continue;
-    const std::size_t end = batch.row_end(row);
-    for (std::size_t j = batch.row_begin(row); j < end; ++j) index_.prefetch(batch.keys[j]);
-    for (std::size_t j = batch.row_begin(row); j < end; ++j)
-      sums_[index_.find(batch.keys[j])] += weight * static_cast<double>(batch.values[j]);
+  const std::vector<std::uint32_t> order = columns_.build(keys_.size(), row_starts_, numbers_, values_);
+  std::vector<std::uint32_t> place(order.size());
+  std::vector<Key> keys(order.size());
+  for (std::uint32_t p = 0; p < order.size(); ++p) {
+    place[order[p]] = p;
+    keys[p] = keys_[order[p]];
   }
-}
-
-void FeatureScores::add_kept(std::span<const double> r) {
+  keys_ = std::move(keys);
+  index_.renumber(place);
+  r_.resize(rows());
+  plain_r_.resize(shift_ ? rows() : 0);
   for (std::size_t i = 0; i < rows(); ++i) {
-    if (r[i] == 0.0) continue;
-    for (std::uint64_t j = row_starts_[i]; j < row_starts_[i + 1]; ++j)
-      sums_[numbers_[j]] += r[i] * static_cast<double>(values_[j]);
+    const double weight = static_cast<double>(importance_[i]);
+    r_[i] = weight * static_cast<double>(targets_[i]);
+    if (shift_) plain_r_[i] = weight;
   }
+  scale_ = slope;
+  plain_scale_ = offset;
+}
+
+void FeatureScores::start(std::span<const double> r) {
+  r_.assign(r.begin(), r.end());
+  plain_r_ = {};
+  scale_ = 1.0;
+  std::fill(sums_.begin(), sums_.end(), 0.0);
+}
+
+void FeatureScores::add(const Batch& batch, std::size_t first_row) {
+  const auto prefetch = [&](std::size_t row) {
+    for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j) index_.prefetch(batch.keys[j]);
+  };
+  for (std::size_t row = 0; row < batch.rows(); ++row) {
+    if (row + 1 < batch.rows()) prefetch(row + 1);
+    const double weight = r_[first_row + row];
+    if (weight == 0.0) continue;
+    for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j) {
+      const std::uint32_t number = index_.find(batch.keys[j]);
+      if (number != FeatureIndex::kNone) sums_[number] += weight * static_cast<double>(batch.values[j]);
+    }
+  }
+}
+
+double FeatureScores::kept_score(std::size_t column) const {
+  double score = columns_.dot(column, r_);
+  if (scale_ != 1.0 || !plain_r_.empty()) score *= scale_;
+  if (!plain_r_.empty()) score += plain_scale_ * columns_.dot(column, plain_r_);
+  return score;
 }
 
 std::vector<FeatureScores::Scored> FeatureScores::best(std::size_t count, std::span<const Key> without) const {
-  FeatureIndex excluded;
-  for (const Key key : without) excluded.insert(key);
-  std::vector<Scored> heap;  // the worst of the best on top
-  for (std::size_t number = 0; number < sums_.size() && count != 0; ++number) {
-    const Scored found{keys_[number], sums_[number]};
-    if (found.score == 0.0) continue;
-    if (heap.size() == count && !better(found, heap.front())) continue;
-    if (excluded.find(found.key) != FeatureIndex::kNone) continue;
-    if (heap.size() == count) {
-      std::pop_heap(heap.begin(), heap.end(), better);
-      heap.pop_back();
-    }
-    heap.push_back(found);
-    std::push_heap(heap.begin(), heap.end(), better);
+  if (count == 0) return {};
+  Best best(count, without);
+  if (rows_kept_) {
+    const double most = std::abs(scale_) * largest(r_) + std::abs(plain_scale_) * largest(plain_r_);
+    columns_.walk(most, [&](std::size_t p) {
+      best.offer(keys_[p], kept_score(p));
+      return best.needed();
+    });
+  } else {
+    for (std::size_t number = 0; number < sums_.size(); ++number) best.offer(keys_[number], sums_[number]);
   }
-  std::sort(heap.begin(), heap.end(), better);
-  return heap;
+  return best.sorted();
+}
+
+std::vector<double> FeatureScores::all() const {
+  if (!rows_kept_) return sums_;
+  std::vector<double> scores(features());
+  for (std::size_t p = 0; p < scores.size(); ++p) scores[p] = kept_score(p);
+  return scores;
+}
+
+bool FeatureScores::copy_column(Key key, ColumnCache& cache, std::size_t column) const {
+  const std::uint32_t p = index_.find(key);
+  if (p == FeatureIndex::kNone) return false;
+  for (const KeptColumns::Entry& entry : columns_.column(p)) cache.append(column, entry.row, entry.value);
+  return true;
+}
+
+std::string FeatureScores::derived_name(Key key) const {
+  std::string name;
+  if (naming_ == Naming::kDecimal) name = std::to_string(key);
+  if (naming_ == Naming::kKmer) append_kmer(key, kmer_length_, name);
+  return name;
 }
 
 std::size_t FeatureScores::bytes() const {
   return FeatureIndex::bytes_of(index_.slots()) + keys_.capacity() * 8 + (sums_.capacity() + plain_.capacity()) * 8 +
-         targets_.capacity() * 8 + row_starts_.capacity() * 8 + numbers_.capacity() * 4 + values_.capacity() * 4;
+         targets_.capacity() * 8 + (r_.capacity() + plain_r_.capacity()) * 8 + row_starts_.capacity() * 8 +
+         numbers_.capacity() * 4 + values_.capacity() * 4 + columns_.bytes();
 }
 
 }  // namespace fsstream

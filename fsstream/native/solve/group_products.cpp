@@ -35,6 +35,7 @@ void GroupProducts::product(std::size_t h, std::span<const double> weights, std:
 void GroupProducts::at_weights(std::vector<double>& u) {
   if (!cached_) {
     sum_columns(solution_.weights, u);
+    total_ = u;
     return;
   }
   std::fill(u.begin(), u.end(), 0.0);
@@ -55,6 +56,7 @@ void GroupProducts::at_step(std::span<const double> factors, double tau, std::sp
                             std::vector<double>& u) {
   if (!cached_) {
     sum_columns(step, u);
+    step_ = u;
     return;
   }
   tau_ = tau;
@@ -69,9 +71,10 @@ void GroupProducts::at_step(std::span<const double> factors, double tau, std::sp
   }
 }
 
-void GroupProducts::advance(double beta, std::span<const double> v, std::vector<double>& u) {
+void GroupProducts::advance(double beta, std::vector<double>& u) {
   if (!cached_) {
-    sum_columns(v, u);
+    for (std::size_t i = 0; i < rows_; ++i) u[i] = step_[i] + beta * (step_[i] - total_[i]);
+    total_.swap(step_);
     return;
   }
   std::fill(u.begin(), u.end(), 0.0);

@@ -2,8 +2,9 @@
 //
 // Kept by group, a trial of the line search is a combination of t vectors:
 //   X w' = sum over h of factor_h (X_h v_h - X_h g_h / tau)
-// and the next point needs no product at all: X v = X w' + beta (X w' - X w). Three vectors
-// of n numbers a group: `now` holds X_h w_h, `point` X_h v_h (then X_h w'_h), `slope` X_h g_h.
+// and the next point needs no product at all: X v = X w' + beta (X w' - X w), which holds for
+// the sum over groups as well. Three vectors of n numbers a group: `now` holds X_h w_h, `point`
+// X_h v_h, `slope` X_h g_h. Without them `total` and `step` hold X w and X w'.
 #pragma once
 
 #include <span>
@@ -27,7 +28,7 @@ class GroupProducts {
   // u = X w' where w' are the projected weights of this trial.
   void at_step(std::span<const double> factors, double tau, std::span<const double> step, std::vector<double>& u);
   // The last trial became w; u = X v for v = w + beta (w - w_before).
-  void advance(double beta, std::span<const double> v, std::vector<double>& u);
+  void advance(double beta, std::vector<double>& u);
 
  private:
   void sum_columns(std::span<const double> weights, std::vector<double>& u) const;
@@ -43,6 +44,7 @@ class GroupProducts {
   double tau_ = 1.0;
   std::vector<double> factors_;
   std::vector<double> now_, point_, slope_;
+  std::vector<double> total_, step_;
 };
 
 }  // namespace fsstream

@@ -89,7 +89,8 @@ class ProximalSolver {
     loss_.residuals(u_v_, r_);
     for (std::size_t j = 0; j < s_.members.size(); ++j) gradient_[j] = -columns_.dot(s_.members[j], r_);
     products_.at_gradient(gradient_);
-    tau_ = std::min(options_.eta * tau_, bound_);
+    if (!options_.restart || first_trial_held_) tau_ = std::min(options_.eta * tau_, bound_);
+    first_trial_held_ = true;
     for (;;) {
       project();
       products_.at_step(factors_, tau_, step_, u_step_);
@@ -98,6 +99,7 @@ class ProximalSolver {
       const double model = loss_v + linear_and_square_terms();
       if (loss_step_ <= model + kRounding * std::abs(loss_v) || tau_ >= bound_) break;
       tau_ = std::min(tau_ / options_.eta, bound_);
+      first_trial_held_ = false;
     }
   }
 
@@ -157,7 +159,7 @@ class ProximalSolver {
     momentum_ = next;
     for (std::size_t j = 0; j < v_.size(); ++j) v_[j] = s_.weights[j] + beta * (s_.weights[j] - before_[j]);
     v_bias_ = s_.bias + beta * (s_.bias - bias_before_);
-    products_.advance(beta, v_, u_v_);
+    products_.advance(beta, u_v_);
   }
 
   void forget_momentum() {
@@ -177,6 +179,7 @@ class ProximalSolver {
   double v_bias_ = 0.0, step_bias_ = 0.0, bias_before_ = 0.0;
   double step_norm_ = 0.0, loss_step_ = 0.0;
   double tau_ = 0.0, bound_ = 0.0, bias_bound_ = 0.0, momentum_ = 1.0;
+  bool first_trial_held_ = true;
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 //     there it is a direction of descent.
 //   - with `restart` an iteration that raises F is taken back and the momentum starts anew;
 //     without it the method is the paper's, which may stop on such an iteration.
+//     With it tau also shrinks only after a step whose first trial held: half the trials.
 // Line search costs O(n t) with the products of section 5.5, X_h v_h and X_h g_h, kept for
 // every group; when the columns are so sparse that they hold fewer entries than that, the
 // products are summed from the columns instead.

@@ -1,0 +1,128 @@
+"""fgm: the Feature Generating Machine. In: rows, scan after scan. Out: k features that work together.
+
+    minimise over d, w, b   1/2 |w|^2 + P(w)   with features scaled by sqrt(d), |d|_1 <= B
+
+as a semi-infinite program: each round adds the d that is violated most and solves what is left
+over the features found so far (native/solve/reduced_problem.hpp).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from fsstream.algorithms.fgm.machine import Machine, Progress
+from fsstream.algorithms.fgm.parameters import FgmParameters
+from fsstream.algorithms.learner import Access, Common, Learner, Task
+from fsstream.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from fsstream._native import Batch
+    from fsstream.algorithms.fgm.scans import Scan
+
+
+class Fgm(Learner):
+    """Rounds of worst-case analysis and re-training; the rows are read two times a round, or kept."""
+
+    name = "fgm"
+    summary = "Feature Generating Machine: rounds of the most violated features, re-trained together"
+    paper = "Towards Ultrahigh Dimensional Feature Selection for Big Data (2014), Algorithms 1 to 5"
+    access = Access.ROWS_AGAIN
+    losses: ClassVar[tuple[str, ...]] = ("squared-hinge", "logistic", "squared")
+    uses: ClassVar[frozenset[str]] = frozenset({"k"})
+    Parameters = FgmParameters
+
+    def __init__(self, common: Common, parameters: FgmParameters, task: Task) -> None:
+        assert common.k is not None
+        self._machine = Machine(common.k, task.loss, parameters, shift=common.intercept, memory=common.memory)
+        self._go(self._machine.work())
+
+    def _go(self, work: Iterator[Scan]) -> None:
+        self._work = work
+        self._scan: Scan | None = next(work)
+
+    def update(self, batch: Batch) -> None:
+        """The next rows of the current scan; there are no scores before the last one."""
+        assert self._scan is not None
+        self._scan.add(batch)
+
+    def end_pass(self) -> bool:
+        """Runs every scan that memory can serve; True when the next one needs the stream."""
+        assert self._scan is not None
+        self._scan.finish()
+        for scan in self._work:
+            if not scan.use_kept_rows():
+                self._scan = scan
+                return True
+        self._scan = None
+        return False
+
+    def selection(self) -> Selection:
+        """The k features that were kept, and their weights."""
+        machine = self._machine
+        kept = [] if machine.kept is None else machine.kept.tolist()
+        weights = machine.problem.by_column()[kept].astype(np.float32) if kept else np.zeros(0, np.float32)
+        nonzero = [place for place, weight in enumerate(weights.tolist()) if weight != 0.0]
+        return Selection([machine.names[kept[place]] for place in nonzero], weights[nonzero])
+
+    def intercepts(self) -> NDArray[np.float32]:
+        """-b of the paper's w'x - b."""
+        finished = self._machine.kept is not None
+        return np.array([-self._machine.problem.bias if finished else 0.0], dtype=np.float32)
+
+    def facts(self) -> Mapping[str, Any]:
+        """The schedule, the course of the objective, and the bounds of Lemma 1."""
+        machine = self._machine
+        if machine.plan is None:
+            return {}
+        return {
+            "B": machine.plan.B,
+            "C": machine.plan.C,
+            "rounds": len(machine.objectives),
+            "generated": len(machine.keys),
+            "rows_in_memory": machine.scores.rows_kept,
+            "objective": machine.objectives,
+            "lower_bounds": [lower for lower, _ in machine.bounds],
+            "upper_bounds": [upper for _, upper in machine.bounds],
+            "inner_iterations": machine.problem.iterations,
+            "key_collisions": machine.collisions,
+        }
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The rounds so far; columns and rows are read again."""
+        progress = self._machine.progress()
+        ends = np.cumsum([0, *map(len, progress.rounds)])
+        return {
+            "keys": np.concatenate([np.zeros(0, np.uint64), *progress.rounds]),
+            "round_ends": ends.astype(np.uint64),
+            "weights": progress.weights,
+            "bias": np.array([progress.bias]),
+            "tau": np.array([progress.tau]),
+            "objectives": np.array(progress.objectives, dtype=np.float64),
+        }
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """The rest of the interrupted scan is passed over, and a new one asked for."""
+        ends = state["round_ends"].tolist()
+        progress = Progress(
+            rounds=tuple(np.split(state["keys"].astype(np.uint64), ends[1:-1])) if len(ends) > 1 else (),
+            weights=state["weights"].astype(np.float64),
+            bias=float(state["bias"][0]),
+            tau=float(state["tau"][0]),
+            objectives=tuple(state["objectives"].tolist()),
+        )
+        self._go(self._machine.resume(progress))
+
+    @classmethod
+    def plan(cls, common: Common, parameters: FgmParameters, task: Task) -> dict[str, int]:
+        """What fgm allows itself; how much of it is used depends on the rows."""
+        return {
+            "table of features, at most": common.memory // 4,
+            "rows in memory, at most": common.memory // 2,
+            "columns of chosen features, at most": common.memory // 4,
+        }

@@ -1,0 +1,222 @@
+"""The outer loop of the Feature Generating Machine over scans of a stream (Algorithm 1).
+
+    load              number the features, keep the rows while they fit, c of the first round
+    repeat            worst case: the B features with the largest |c_j| (Algorithm 2)
+        collect       their columns, and names
+        solve         the reduced problem over all columns so far: w, b, alpha (Algorithm 4)
+        score         c = sum alpha_i y_i x_i over every feature
+    trim              drop the features that move the decision least, refit, until k are left
+
+Schedule of passes: `load`, then `collect` and `score` in turn, two passes a round. They cannot share
+one: c needs the alpha that only the collected columns give. When the rows fit in memory, `load` is
+the only pass, and one more names the features if names are text.
+
+The loop is written as a generator of scans, so that it reads as above and a scan is fed either
+by the runner or from memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsstream._native import ColumnCache, FeatureScores
+from fsstream.algorithms.fgm.reduced import ReducedProblem
+from fsstream.algorithms.fgm.scans import Collect, Ignore, Load, Name, Score
+from fsstream.algorithms.fgm.schedule import Schedule, Seen, schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from fsstream.algorithms.fgm.parameters import FgmParameters
+    from fsstream.algorithms.fgm.scans import Scan
+
+DROPPED_A_TRIM = 0.2
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a checkpoint keeps: the keys of each round and the solution over them; never columns."""
+
+    rounds: tuple[NDArray[np.uint64], ...] = ()
+    weights: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    bias: float = 0.0
+    tau: float = 0.0
+    objectives: tuple[float, ...] = ()
+
+    def after(self, keys: NDArray[np.uint64], problem: ReducedProblem, objectives: list[float]) -> Progress:
+        """One round later."""
+        return Progress((*self.rounds, keys), problem.weights, problem.bias, problem.tau, tuple(objectives))
+
+
+class Machine:
+    """One binary or regression problem; `work` yields the scans it needs, one after the other."""
+
+    def __init__(self, k: int, loss: str, parameters: FgmParameters, *, shift: bool, memory: int) -> None:
+        self._k = k
+        self._loss = loss
+        self._parameters = parameters
+        self._shift = shift
+        self._memory = memory
+        self._literal = parameters.rule == "paper"
+        self.scores = FeatureScores(memory // 4, memory // 2, shift)
+        self.plan: Schedule | None = None
+        self.keys: list[int] = []  # by column
+        self.names: list[bytes] = []  # by column
+        self.kept: NDArray[np.uint32] | None = None  # the columns of the outcome
+        self.objectives: list[float] = []
+        self.bounds: list[tuple[float, float]] = []  # theta_t, phi_t
+        self.collisions = 0
+        self._progress = Progress()
+
+    def work(self) -> Iterator[Scan]:
+        """From the first scan to the outcome."""
+        yield Load(self.scores)
+        self._begin()
+        yield from self._generate()
+        self._trim()
+        yield from self._name()
+
+    def resume(self, progress: Progress) -> Iterator[Scan]:
+        """Go on after the rounds of a checkpoint: their columns are collected anew, in one scan."""
+        yield Ignore()
+        yield Load(self.scores)
+        self._begin()
+        self.objectives = list(progress.objectives)
+        if progress.rounds:
+            fresh = list(dict.fromkeys(int(key) for keys in progress.rounds for key in keys))
+            yield from self._collect(np.array(fresh, dtype=np.uint64))
+            for keys in progress.rounds:
+                self.problem.add_group(self._columns_of(keys))
+            self.problem.start_from(progress.weights, progress.bias, progress.tau)
+        yield from self._generate()
+        self._trim()
+        yield from self._name()
+
+    def progress(self) -> Progress:
+        """The rounds done so far: enough to go on, to the last bit."""
+        return self._progress
+
+    def _begin(self) -> None:
+        scores = self.scores
+        mean_square = scores.square_sum / max(scores.rows, 1)
+        self.plan = schedule(
+            self._k, self._parameters, Seen(scores.rows, scores.entries, scores.features, mean_square)
+        )
+        targets = scores.targets.astype(np.float64)
+        costs = self.plan.C * scores.importance.astype(np.float64)
+        groups = -(-self.plan.target // self.plan.B)
+        self.problem = ReducedProblem(
+            ColumnCache(scores.rows, self._memory - scores.bytes if scores.bytes < self._memory else 0),
+            self._loss,
+            targets,
+            costs,
+            shift=self._shift,
+            tolerance=self._parameters.tolerance,
+            literal=self._literal,
+            cached_products=24 * scores.rows * groups <= self._memory // 8,
+        )
+        scores.finish_load(*start_line(self.plan, self._loss, targets, costs, shift=self._shift))
+
+    def _generate(self) -> Iterator[Scan]:
+        assert self.plan is not None
+        while (wanted := self._wanted()) > 0 and not self._settled():
+            if self.problem.groups:
+                yield Score(self.scores, self.problem.residuals)
+            keys = self._worst_case(min(wanted, self.plan.B))
+            if len(keys) == 0:
+                return
+            known = set(self.keys)
+            fresh = [key for key in keys.tolist() if key not in known]
+            yield from self._collect(np.array(fresh, dtype=np.uint64))
+            self.problem.add_group(self._columns_of(keys))
+            self.problem.solve()
+            self.objectives.append(self.problem.objective)
+            self._progress = self._progress.after(keys, self.problem, self.objectives)
+
+    def _wanted(self) -> int:
+        """How many features are still to be generated."""
+        assert self.plan is not None
+        if (
+            self.plan.rounds
+            and len(self.problem.groups) >= self.plan.rounds
+            and len(self.keys) >= self.plan.k
+        ):
+            return 0
+        return self.plan.target - len(self.keys)
+
+    def _settled(self) -> bool:
+        """The stopping rule (37), which never stops below k."""
+        assert self.plan is not None
+        if self._parameters.stop == 0.0 or len(self.keys) < self.plan.k or len(self.objectives) < 2:
+            return False
+        fall = self.objectives[-2] - self.objectives[-1]
+        return fall <= self._parameters.stop * self.objectives[0]
+
+    def _worst_case(self, wanted: int) -> NDArray[np.uint64]:
+        """New features; by the paper's rule the largest of all, as long as one of them is new."""
+        assert self.plan is not None
+        nothing = np.zeros(0, np.uint64)
+        if self.problem.groups:
+            _, largest = self.scores.best(self.plan.B, nothing)
+            phi = self.problem.upper_bound(float(np.sum(largest**2)))
+            self.bounds.append((-self.problem.objective, min([phi, *(b for _, b in self.bounds[-1:])])))
+        known = np.array(self.keys, dtype=np.uint64)
+        if self._literal:
+            keys, _ = self.scores.best(self.plan.B, nothing)
+            new = np.flatnonzero(~np.isin(keys, known))
+            if len(new):
+                return np.delete(keys, new[wanted:])
+        keys, _ = self.scores.best(wanted, known)
+        return keys
+
+    def _collect(self, keys: NDArray[np.uint64]) -> Iterator[Scan]:
+        scan = Collect(self.scores, self.problem.columns, keys)
+        yield scan
+        self.keys += keys.tolist()
+        self.names += scan.names
+        self.collisions += scan.collisions
+
+    def _columns_of(self, keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
+        number = {key: column for column, key in enumerate(self.keys)}
+        return np.array([number[int(key)] for key in keys], dtype=np.uint32)
+
+    def _trim(self) -> None:
+        """Down to k features, a fifth at a time; the rest is fitted anew."""
+        columns = np.arange(len(self.keys), dtype=np.uint32)
+        if not self._literal or np.count_nonzero(self.problem.by_column()) < min(self._k, len(columns)):
+            self.problem.refit(columns, last=len(columns) <= self._k)
+        while len(columns) > self._k:
+            left = max(self._k, int(len(columns) * (1 - DROPPED_A_TRIM)))
+            moved = self.problem.contributions(columns)
+            order = np.lexsort((np.array(self.keys, dtype=np.uint64)[columns], -moved))
+            columns = np.sort(columns[order[:left]])
+            self.problem.refit(columns, last=left == self._k)
+        self.kept = columns
+
+    def _name(self) -> Iterator[Scan]:
+        assert self.kept is not None
+        if all(self.names[column] for column in self.kept.tolist()):
+            return
+        scan = Name(self.scores, np.array(self.keys, dtype=np.uint64)[self.kept])
+        yield scan
+        for column, name in zip(self.kept.tolist(), scan.names, strict=True):
+            self.names[column] = name
+        self.collisions += scan.collisions
+
+
+def start_line(
+    plan: Schedule, loss: str, targets: NDArray[np.float64], costs: NDArray[np.float64], *, shift: bool
+) -> tuple[float, float]:
+    """(slope, offset): with no feature chosen, r_i = importance_i (slope y_i + offset).
+
+    alpha^0 is C for the squared hinge, C / 2 for logistic. With shift it is that of the best b
+    alone, so that sum alpha_i y_i = 0: else the first round picks class-frequency features.
+    """
+    slope = plan.C / 2 if loss == "logistic" else plan.C
+    mean = float(np.dot(costs, targets) / np.sum(costs)) if shift else 0.0
+    return slope, -slope * mean

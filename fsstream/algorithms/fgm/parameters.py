@@ -1,0 +1,29 @@
+"""What `--set` knows about fgm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fsstream.algorithms.learner import parameter
+
+
+@dataclass(frozen=True)
+class FgmParameters:
+    """Zero means: found by the rule in schedule.py."""
+
+    rule: str = parameter(
+        "trim",
+        "trim: more features than k are generated, then trimmed to k with refits; "
+        "paper: the literal method, C = 10, features may come again in later rounds",
+        choices=("trim", "paper"),
+    )
+    B: int = parameter(0, "features (or groups) a round brings; 0: from k", low=0)
+    C: float = parameter(0.0, "weight of the losses; 0: from the scale of the data (paper: 10)", low=0.0)
+    rounds: int = parameter(0, "rounds; 0: as many as k needs", low=0)
+    tolerance: float = parameter(
+        1e-3, "inner iterations stop when the objective falls by less than this share", low=0.0, high=1.0
+    )
+    stop: float = parameter(
+        0.0, "rounds stop when the objective falls by less than this share, never below k", low=0.0, high=1.0
+    )
+    trim: float = parameter(0.0, "features generated as a multiple of k; 0: by rule; 1: no trimming", low=0.0)

@@ -1,0 +1,131 @@
+"""The features chosen so far and the reduced problem (30) over them.
+
+In: columns, round by round. Out: weights, a shift, residuals r = alpha y for the next worst case.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsstream._native import ProximalOptions, fgm_conjugate, fgm_residuals, solve_reduced
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsstream._native import ColumnCache
+
+TRIM_TOLERANCE = 1e-4
+REFIT_TOLERANCE = 1e-6
+MOST_ITERATIONS = 10_000
+
+
+class ReducedProblem:
+    """Groups of columns, one a round; solving starts where the last solve ended."""
+
+    def __init__(
+        self,
+        columns: ColumnCache,
+        loss: str,
+        targets: NDArray[np.float64],
+        costs: NDArray[np.float64],
+        *,
+        shift: bool,
+        tolerance: float,
+        literal: bool,
+        cached_products: bool,
+    ) -> None:
+        self.columns = columns
+        self._loss = loss
+        self._targets = targets
+        self._costs = costs
+        self._shift = shift
+        self._tolerance = tolerance
+        self._literal = literal
+        self._cached = cached_products
+        self.groups: list[NDArray[np.uint32]] = []
+        self.weights = np.zeros(0)
+        self.bias = 0.0
+        self.tau = 0.0
+        self.objective = 0.0
+        self.iterations = 0
+        self.decision = np.zeros(len(targets))
+
+    def add_group(self, columns: NDArray[np.uint32]) -> None:
+        """The features of a new round, at weight zero."""
+        self.groups.append(columns)
+        self.weights = np.concatenate([self.weights, np.zeros(len(columns))])
+
+    @property
+    def members(self) -> NDArray[np.uint32]:
+        """All columns, round after round."""
+        return np.concatenate([np.zeros(0, np.uint32), *self.groups])
+
+    def start_from(self, weights: NDArray[np.float64], bias: float, tau: float) -> None:
+        """Takes over a solution and its decision values."""
+        self.weights, self.bias = weights, bias
+        self.solve(iterations=0)
+        self.tau = tau
+
+    def solve(self, tolerance: float | None = None, iterations: int = MOST_ITERATIONS) -> None:
+        """Minimise over w and b from where they are."""
+        options = ProximalOptions(
+            tolerance=self._tolerance if tolerance is None else tolerance,
+            iterations=iterations,
+            shift=self._shift,
+            restart=not self._literal,
+            cached_products=self._cached,
+        )
+        starts = np.cumsum([0, *map(len, self.groups)], dtype=np.uint64)
+        found = solve_reduced(
+            self.columns,
+            self._loss,
+            self._targets,
+            self._costs,
+            starts,
+            self.members,
+            self.weights,
+            self.bias,
+            self.tau,
+            options,
+        )
+        self.weights, self.bias, self.tau = found.weights, found.bias, found.tau
+        self.objective, self.decision = found.objective, found.decision
+        self.iterations += found.iterations
+
+    @property
+    def residuals(self) -> NDArray[np.float64]:
+        """r_i = alpha_i y_i at the current weights."""
+        return fgm_residuals(self._loss, self._targets, self._costs, self.decision)
+
+    def upper_bound(self, squares: float) -> float:
+        """f(alpha, d) for the d whose sum of c_j^2 is given: phi_t of Lemma 1."""
+        return 0.5 * squares + fgm_conjugate(self._loss, self._targets, self._costs, self.residuals)
+
+    def merge(self, columns: NDArray[np.uint32]) -> None:
+        """Only these columns go on, as one group: the regulariser becomes 1/2 |w|^2."""
+        total = np.zeros(self.columns.columns)
+        np.add.at(total, self.members, self.weights)
+        dropped = np.setdiff1d(self.members, columns)
+        self.groups = [columns]
+        self.weights = total[columns]
+        for column in dropped.tolist():
+            self.columns.drop(column)
+
+    def refit(self, columns: NDArray[np.uint32], *, last: bool) -> None:
+        """Least loss with 1/2 |w|^2 on these columns."""
+        self.merge(columns)
+        self.solve(REFIT_TOLERANCE if last else TRIM_TOLERANCE)
+
+    def by_column(self) -> NDArray[np.float64]:
+        """The weight of every column, summed over the rounds that hold it."""
+        total = np.zeros(self.columns.columns)
+        np.add.at(total, self.members, self.weights)
+        return total
+
+    def contributions(self, columns: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """|w_j| |x_j| of each column: what it moves the decision values by."""
+        squares = self.columns.square_sums(columns, np.ones(len(self._targets)))
+        moved: NDArray[np.float64] = np.abs(self.by_column()[columns]) * np.sqrt(squares)
+        return moved

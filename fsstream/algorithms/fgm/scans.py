@@ -1,0 +1,146 @@
+"""One scan of the rows each: what fgm wants from the stream, batch by batch.
+
+In: Batches in input order. Out: what the scan was for, once it is finished. The same work is done
+on rows kept in memory, when they fitted there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from fsstream._native import ColumnCollector
+from fsstream.errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fsstream._native import Batch, ColumnCache, FeatureScores
+
+
+class Scan(ABC):
+    """One pass over the rows; a row's number is its place in the pass."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+
+    def add(self, batch: Batch) -> None:
+        """The next rows."""
+        self.see(batch, self.rows)
+        self.rows += batch.rows
+
+    @abstractmethod
+    def see(self, batch: Batch, first_row: int) -> None: ...
+
+    def use_kept_rows(self) -> bool:
+        """Do the whole scan on the rows in memory; False: only the stream will do."""
+        return False
+
+    def finish(self) -> None:
+        """The pass is over."""
+        return
+
+
+class Load(Scan):
+    """The first scan: numbers the features and keeps the rows while they fit."""
+
+    def __init__(self, scores: FeatureScores) -> None:
+        super().__init__()
+        self._scores = scores
+
+    def see(self, batch: Batch, first_row: int) -> None:
+        self._scores.load(batch)
+
+
+class Ignore(Scan):
+    """What is left of a pass that a checkpoint interrupted."""
+
+    def see(self, batch: Batch, first_row: int) -> None:
+        pass
+
+
+class _Again(Scan):
+    def __init__(self, scores: FeatureScores) -> None:
+        super().__init__()
+        self._scores = scores
+
+    def finish(self) -> None:
+        if self.rows != self._scores.rows:
+            raise DataError(
+                f"the stream has {self.rows} rows in this scan, {self._scores.rows} in the first",
+                hint="fgm reads its input several times; it must not change while it runs",
+            )
+
+
+class Score(_Again):
+    """c = sum of r_i x_i over every feature."""
+
+    def __init__(self, scores: FeatureScores, residuals: NDArray[np.float64]) -> None:
+        super().__init__(scores)
+        scores.start(residuals)
+
+    def see(self, batch: Batch, first_row: int) -> None:
+        self._scores.add(batch, first_row)
+
+    def use_kept_rows(self) -> bool:
+        # c is then summed column by column, when the largest are asked for.
+        return self._scores.rows_kept
+
+
+class Collect(_Again):
+    """The columns and names of chosen features."""
+
+    def __init__(self, scores: FeatureScores, cache: ColumnCache, keys: NDArray[np.uint64]) -> None:
+        super().__init__(scores)
+        self._collector = ColumnCollector(cache, keys)
+
+    def see(self, batch: Batch, first_row: int) -> None:
+        self._collector.add(batch, first_row)
+
+    def use_kept_rows(self) -> bool:
+        if not self._scores.rows_kept:
+            return False
+        self._collector.add_kept(self._scores)
+        self._collector.finish()
+        return True
+
+    def finish(self) -> None:
+        super().finish()
+        self._collector.finish()
+
+    @property
+    def columns(self) -> NDArray[np.uint32]:
+        """One column number a key."""
+        return self._collector.columns
+
+    @property
+    def names(self) -> list[bytes]:
+        """Empty where rows in memory could not tell."""
+        return self._collector.names()
+
+    @property
+    def collisions(self) -> int:
+        """Entries whose key came under a second name."""
+        return self._collector.collisions
+
+
+class Name(_Again):
+    """Only the names: kept rows have none, when names are text."""
+
+    def __init__(self, scores: FeatureScores, keys: NDArray[np.uint64]) -> None:
+        super().__init__(scores)
+        self._collector = ColumnCollector(None, keys)
+
+    def see(self, batch: Batch, first_row: int) -> None:
+        self._collector.add(batch, first_row)
+
+    @property
+    def names(self) -> list[bytes]:
+        """One a key."""
+        return self._collector.names()
+
+    @property
+    def collisions(self) -> int:
+        """Entries whose key came under a second name."""
+        return self._collector.collisions

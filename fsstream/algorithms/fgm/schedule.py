@@ -1,0 +1,71 @@
+"""How many features a round brings, how many rounds there are, and which C fits the data.
+
+In: k, the parameters, and what the first scan saw. Out: a Schedule; nothing in it needs tuning.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fsstream.algorithms.fgm.parameters import FgmParameters
+
+MOST_ROUNDS = 60  # a larger k gets a larger B instead of more scans
+PAPER_ROUNDS = 10
+PAPER_C = 10.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The first scan in numbers."""
+
+    rows: int
+    entries: int
+    features: int
+    mean_square: float  # of |x_i|, over rows
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """`B` new features a round, until there are `target` of them; `k` stay."""
+
+    k: int
+    B: int
+    target: int
+    C: float
+    rounds: int  # 0: no limit but the target
+
+
+def schedule(k: int, parameters: FgmParameters, seen: Seen) -> Schedule:
+    """The rule that turns k into rounds.
+
+    trim:  generate 1.5 k features (k when the rows are fewer than 8 k), B = k / 10 of them a round
+           but at least 2 and at most 10, or as many more as keep the rounds at 60.
+    paper: generate k features in ten rounds.
+    """
+    literal = parameters.rule == "paper"
+    target = math.ceil(k * (parameters.trim or (1.0 if literal else over_generation(k, seen))))
+    target = max(k, target)
+    rounds = parameters.rounds
+    if parameters.B:
+        B = parameters.B
+    elif rounds:
+        B = math.ceil(target / rounds)
+    elif literal:
+        B = math.ceil(k / PAPER_ROUNDS)
+    else:
+        B = max(2, min(10, k // 10), math.ceil(target / MOST_ROUNDS))
+    C = parameters.C or (PAPER_C if literal else cost(seen))
+    return Schedule(k=k, B=B, target=target, C=C, rounds=rounds)
+
+
+def over_generation(k: int, seen: Seen) -> float:
+    """Trimming needs rows enough to tell features apart."""
+    return 1.5 if seen.rows >= 8 * k else 1.0
+
+
+def cost(seen: Seen) -> float:
+    """C for rows of any length: what C = 100 is for rows of unit length."""
+    return 100.0 / (seen.mean_square or 1.0)

@@ -1,0 +1,60 @@
+#include "solve/kept_columns.hpp"
+
+#include <bit>
+
+namespace fsstream {
+
+namespace {
+
+// Floats of one class share their sign, exponent and upper 7 bits: 32,768 classes.
+constexpr std::size_t kClasses = std::size_t{1} << 15;
+
+std::size_t size_class(double l1) { return std::bit_cast<std::uint32_t>(static_cast<float>(l1)) >> 16; }
+
+double class_bound(std::size_t c) {
+  if (c + 1 >= kClasses) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(c + 1) << 16));
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> KeptColumns::build(std::size_t features, Buffer<std::uint64_t>& row_starts,
+                                              Buffer<std::uint32_t>& numbers, Buffer<float>& values) {
+  struct Size {
+    double l1 = 0.0;
+    std::uint64_t entries = 0;
+  };
+  std::vector<Size> sizes(features);
+  for (std::size_t j = 0; j < numbers.size(); ++j) {
+    sizes[numbers[j]].l1 += std::abs(static_cast<double>(values[j]));
+    ++sizes[numbers[j]].entries;
+  }
+
+  // Counting sort of the features by class, the largest class first.
+  std::vector<std::uint32_t> begin(kClasses + 1);
+  for (const Size& size : sizes) ++begin[kClasses - size_class(size.l1)];
+  for (std::size_t c = 1; c <= kClasses; ++c) begin[c] += begin[c - 1];
+  classes_.clear();
+  for (std::size_t c = 0; c < kClasses; ++c)
+    if (begin[c + 1] != begin[c]) classes_.push_back({begin[c], class_bound(kClasses - 1 - c)});
+  std::vector<std::uint32_t> order(features);
+  for (std::uint32_t f = 0; f < features; ++f) order[begin[kClasses - 1 - size_class(sizes[f].l1)]++] = f;
+
+  starts_.assign(features + 1, 0);
+  std::vector<std::uint64_t> cursor(features);  // by feature number
+  for (std::size_t p = 0; p < features; ++p) {
+    cursor[order[p]] = starts_[p];
+    starts_[p + 1] = starts_[p] + sizes[order[p]].entries;
+  }
+  entries_.reserve(numbers.size());
+  entries_.set_size(numbers.size());
+  for (std::size_t row = 0; row + 1 < row_starts.size(); ++row)
+    for (std::uint64_t j = row_starts[row]; j < row_starts[row + 1]; ++j)
+      entries_[cursor[numbers[j]]++] = {static_cast<std::uint32_t>(row), values[j]};
+  row_starts = Buffer<std::uint64_t>();
+  numbers = Buffer<std::uint32_t>();
+  values = Buffer<float>();
+  return order;
+}
+
+}  // namespace fsstream
