@@ -166,6 +166,9 @@ class VwParser(Parser):
 class ColumnsParser(Parser):
     def __init__(self) -> None: ...
 
+class NormalizedParser(Parser):
+    def __init__(self, parser: Parser) -> None: ...
+
 class FilteredParser(Parser):
     def __init__(
         self,
@@ -338,6 +341,7 @@ class Sgd:
     def seed(self, name: bytes, key: int, weight: float) -> None: ...
     def state(self) -> dict[str, NDArray[Any]]: ...
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None: ...
+
 class ColumnPool:
     """Kernel of `os`, rule=pool: least squares on a pool of columns that arrive one by one."""
 

@@ -17,6 +17,7 @@ from fsstream.config import InputOptions, split_class_weight
 from fsstream.errors import DataError, UsageError
 from fsstream.model import load_model
 from fsstream.reading import Reading, row_fault
+from fsstream.sources.spool import Spool
 from fsstream.task import Labels, decide, make_map, start_labels
 from fsstream.text import to_text
 
@@ -43,7 +44,10 @@ if TYPE_CHECKING:
             """For the learner, before the first pass."""
 
         def batches(self, number: int) -> Iterator[Batch]:
-            """Pass `number`, from 1; the same batches each time."""
+            """Pass `number`, from 1; the same rows or features each time."""
+
+        def close(self) -> None:
+            """Let go of files."""
 
 
 _FIRST_ROWS = 5_000  # one label for so long suggests a stream sorted by class
@@ -106,16 +110,21 @@ class Aim:
 
 
 class RowFeed:
-    """The rows of a stream."""
+    """The rows of a stream. What cannot be read again, or is to be shuffled, is spooled."""
 
     def __init__(
         self, options: SelectOptions, chosen: type[Learner], reading: Reading, signals: StopSignals
     ) -> None:
+        self._options = options
         self._reading = reading
         self._signals = signals
         with signals.waiting():
             labels = reading.labels()
         self.aim = Aim.decide(options, labels, chosen)
+        again = chosen.access is not Access.ROWS or (options.passes or 1) > 1
+        spooled = options.shuffle or (again and not reading.input.rereadable)
+        self._spool = Spool(options.spool_dir) if spooled else None
+        self._spool_full = False
         if self.aim.kind == "classes" and chosen.access is not Access.ROWS:
             self._meet_all_classes()
 
@@ -126,32 +135,60 @@ class RowFeed:
 
     def batches(self, number: int) -> Iterator[Batch]:
         """The rows with their targets. A signal may interrupt the waiting for them, not their use."""
-        batches = self._reading.batches()
+        if self._options.shuffle and not self._spool_full:
+            for _ in self._from_input():
+                pass
+        batches = self._from_spool(number) if self._spool and self._spool_full else self._from_input()
         while True:
             with self._signals.waiting():
-                parsed = next(batches, None)
-            if parsed is None:
+                batch = next(batches, None)
+            if batch is None:
                 break
-            self.aim.resolve(parsed)
             if number == 1:
-                self._count(parsed.batch.rows)
-            yield parsed.batch
+                self._count(batch.rows)
+            yield batch
         if number == 1:
             self.aim.check_rows()
+
+    def close(self) -> None:
+        """Remove the spool."""
+        if self._spool is not None:
+            self._spool.close()
+
+    def _from_input(self) -> Iterator[Batch]:
+        for parsed in self._reading.batches():
+            if self._spool is not None:
+                self._spool.write(parsed.batch, parsed.block.first_line)
+            self.aim.resolve(parsed)
+            yield parsed.batch
+        if self._spool is not None:
+            self._spool.finish()
+            self._spool_full = True
+
+    def _from_spool(self, number: int) -> Iterator[Batch]:
+        assert self._spool is not None
+        options = self._options
+        if options.shuffle:
+            batches = self._spool.shuffled(options.seed, number, options.memory_bytes // 4)
+        else:
+            batches = self._spool.batches()
+        for batch in batches:
+            self.aim.label_map.resolve(batch)  # each label has been met when it was spooled
+            yield batch
 
     def _count(self, rows: int) -> None:
         before, self.aim.rows = self.aim.rows, self.aim.rows + rows
         one_label = self.aim.kind != "numbers" and len(self.aim.labels) < 2
         if before < _FIRST_ROWS <= self.aim.rows and one_label:
             self._reading.note(
-                f"the first {_FIRST_ROWS} rows all have one label: is the stream sorted by class? shuffle it"
+                f"the first {_FIRST_ROWS} rows all have one label: is the stream sorted by class? "
+                "use --shuffle"
             )
 
     def _meet_all_classes(self) -> None:
         """A backend that reads again needs its classes before the first pass: one scan for the labels."""
-        for parsed in self._reading.batches():
+        for _ in self._from_input():
             self._signals.check()
-            self.aim.resolve(parsed)
 
 
 class ColumnFeed:
@@ -184,6 +221,9 @@ class ColumnFeed:
                 return
             self._check_samples(parsed)
             yield parsed.batch
+
+    def close(self) -> None:
+        """There is nothing to let go of: the reading is its owner's."""
 
     def _targets_of(self, parsed: Parsed) -> NDArray[np.float32]:
         """One line, one sample: a blank line would shift those behind it."""

@@ -33,6 +33,7 @@ from fsstream.validation import Validation
 if TYPE_CHECKING:
     from fsstream.algorithms.learner import Learner, Task
     from fsstream.config import SelectOptions
+    from fsstream.feeds import Feed
 
 # Options a backend may have no use for, by field; each must not be given then.
 _BACKEND_OPTIONS = ("k", "learning_rate", "l1", "l2", "passes", "intercept", "workers", "init", "groups")
@@ -55,7 +56,8 @@ def select(options: SelectOptions) -> Outcome:
     with StopSignals() as signals, ExitStack() as opened:
         with signals.waiting():
             reading = opened.enter_context(closing(Reading(options)))
-        run = _Run(options, chosen, parameters, reading, signals)
+        feed = opened.enter_context(closing(make_feed(options, chosen, reading, signals)))
+        run = _Run(options, chosen, parameters, reading, feed)
         run.learn()
         model = run.model()
         return Outcome(model, run.summary(model, time.monotonic() - started))
@@ -107,12 +109,12 @@ class _Run:
         chosen: type[Learner],
         parameters: Any,
         reading: Reading,
-        signals: StopSignals,
+        feed: Feed,
     ) -> None:
         self._options = options
         self._reading = reading
-        self._feed = make_feed(options, chosen, reading, signals)
-        self._aim = self._feed.aim
+        self._feed = feed
+        self._aim = feed.aim
         self._chosen = chosen
         self._common = common_options(options, chosen)
         self._parameters = parameters

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from fsstream._native import FilteredParser
+from fsstream._native import FilteredParser, NormalizedParser
 from fsstream.text import to_bytes
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ def format_named(name: str) -> Format:
 
 
 def make_parser(name: str, options: FormatOptions) -> Parser:
-    """A new parser of the format; its rows hold what `--keep` and `--ignore` leave."""
+    """A new parser of the format; its rows hold what `--keep` and `--ignore` leave, scaled as asked."""
     parser = format_named(name).parser(options)
-    if not (options.keep or options.ignore):
-        return parser
-    keep = [to_bytes(pattern) for pattern in options.keep]
-    ignore = [to_bytes(pattern) for pattern in options.ignore]
-    return FilteredParser(parser, keep, ignore, rows_are_features=name == "columns")
+    if options.keep or options.ignore:
+        keep = [to_bytes(pattern) for pattern in options.keep]
+        ignore = [to_bytes(pattern) for pattern in options.ignore]
+        parser = FilteredParser(parser, keep, ignore, rows_are_features=name == "columns")
+    return NormalizedParser(parser) if options.normalize == "l2" else parser
 
 
 def settle(name: str, options: FormatOptions, prefix: Buffer, source: str) -> FormatOptions:

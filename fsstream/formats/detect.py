@@ -40,6 +40,7 @@ def decide(options: InputOptions, beginning: Sequence[Block]) -> Decided:
             kmer=options.kmer,
             canonical=options.canonical,
             labels=read_labels(options.labels) if options.labels else {},
+            normalize=options.normalize,
             keep=options.keep,
             ignore=options.ignore,
         ),

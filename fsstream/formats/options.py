@@ -23,5 +23,6 @@ class FormatOptions:
     categorical: tuple[str, ...] = ()
     needs_labels: bool = True  # False: rows may come without (prediction)
     columns: tuple[tuple[bytes, str], ...] = ()  # csv, tsv: settled from the first records, see `settle`
+    normalize: str = "none"  # l2: rows are scaled to unit length
     keep: tuple[str, ...] = ()  # shell patterns: only features whose name matches one of them
     ignore: tuple[str, ...] = ()  # and none of these

@@ -134,3 +134,31 @@ def test_the_format_is_recognised(write: Any) -> None:
             continue
         asked = result(write(sample.text), algo="mission", k=K, format=form, quiet=True, **sample.options)
         assert result(write(sample.text), algo="mission", k=K, quiet=True, **sample.options)[0] == asked[0]
+
+
+def test_passes_over_a_stream_equal_passes_over_a_file(write: Any) -> None:
+    text = SAMPLES["pairs"].text
+    path = write(text)
+    arguments = ["select", "--k", "5", "--format", "pairs", "--passes", "3", "--set", "tolerance=0"]
+    whole = command(*arguments, str(path))
+    assert whole.returncode == 0
+    for extra in ([], ["--threads", "1", "--block-size", "100"]):
+        assert command(*arguments, *extra, stdin=text).stdout == whole.stdout
+
+
+def test_a_shuffle_is_a_function_of_data_and_seed(write: Any) -> None:
+    common: dict[str, Any] = {"algo": "mission", "k": 5, "format": "pairs", "passes": 2, "quiet": True}
+    path = write(SAMPLES["pairs"].text)
+    shuffled = result(path, shuffle=True, seed=1, **common)
+    assert result(path, shuffle=True, seed=1, block_size=100, threads=1, **common) == shuffled
+    assert result(path, shuffle=True, seed=2, **common) != shuffled
+    assert result(path, seed=1, **common)[0] != shuffled[0]
+
+
+def test_rows_of_unit_length(write: Any) -> None:
+    rows = b"".join(b"%d 1:3 2:4\n%d 1:0.6 2:0.8\n" % (i % 2, i % 2) for i in range(20))
+    unit = rows.replace(b"1:3 2:4", b"1:0.6 2:0.8")
+    common: dict[str, Any] = {"algo": "mission", "k": 2, "format": "libsvm", "quiet": True}
+    scaled = result(write(rows, "rows"), normalize="l2", **common)[0]
+    assert scaled == result(write(unit, "unit"), **common)[0]
+    assert scaled != result(write(rows, "rows"), **common)[0]

@@ -7,6 +7,7 @@
 #include "parse/columns.hpp"
 #include "parse/libsvm.hpp"
 #include "parse/name_filter.hpp"
+#include "parse/normalized.hpp"
 #include "parse/pairs.hpp"
 #include "parse/tokens.hpp"
 #include "parse/vw.hpp"
@@ -43,6 +44,8 @@ void bind_parse(nb::module_& m) {
   nb::class_<TokensParser, Parser>(m, "TokensParser").def(nb::init<std::size_t>(), nb::arg("ngrams") = 1);
   nb::class_<VwParser, Parser>(m, "VwParser").def(nb::init<>());
   nb::class_<ColumnsParser, Parser>(m, "ColumnsParser").def(nb::init<>());
+  nb::class_<NormalizedParser, Parser>(m, "NormalizedParser")
+      .def(nb::init<Parser&>(), nb::arg("parser"), nb::keep_alive<1, 2>());
   nb::class_<FilteredParser, Parser>(m, "FilteredParser")
       .def(
           "__init__",
