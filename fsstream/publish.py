@@ -75,7 +75,7 @@ def check_writable(path: str | None) -> None:
     if target.is_dir():
         raise FsstreamError(f"cannot write {path}: it is a folder")
     if not target.parent.is_dir():
-        raise FsstreamError(f"cannot write {path}: there is no folder {target.parent}")
+        raise FsstreamError(f"cannot write {path}: there is no folder {Path(path).parent}")
     if not os.access(target.parent if not target.exists() or target.is_file() else target, os.W_OK):
         raise FsstreamError(f"cannot write {path}: permission denied")
 

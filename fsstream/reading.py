@@ -37,8 +37,12 @@ class Reading:
     def __init__(self, options: InputOptions) -> None:
         self._options = options
         self.input = Input(options.inputs, size=options.block_size)
-        beginning = self.input.peek()
-        decided = detect.decide(options, beginning)
+        try:
+            beginning = self.input.peek()
+            decided = detect.decide(options, beginning)
+        except BaseException:
+            self.input.close()
+            raise
         self.format: str = decided.name
         self.format_why: str = decided.why
         self.format_options: FormatOptions = decided.options
