@@ -41,7 +41,7 @@ BATCH_ENTRIES = 1 << 16  # of a shuffled batch
 class ChunkFile:
     """Chunks on disk by number, each with its checksum."""
 
-    def __init__(self, directory: str | os.PathLike[str] | None) -> None:
+    def __init__(self, directory: str | os.PathLike[str] | None = None) -> None:
         self.file = SpoolFile(directory)
         self._offsets = array("Q")
         self._sizes = array("Q")
@@ -59,10 +59,10 @@ class ChunkFile:
             self._sizes.append(len(chunk))
             self.decoded.append(decoded_size(chunk))
 
-    def read(self, number: int) -> memoryview:
-        """The bytes of one chunk, verified."""
+    def read(self, number: int, *, keep: bool = False) -> memoryview:
+        """The bytes of one chunk, verified; in a buffer of their own size if they are kept for long."""
         size = _FRAME.size + self._sizes[number]
-        frame = memoryview(self._buffers.take(size))[:size]
+        frame = memoryview(bytearray(size) if keep else self._buffers.take(size))[:size]
         self.file.read(self._offsets[number], frame)
         chunk = frame[_FRAME.size :]
         if _FRAME.pack(_MARK, len(chunk), checksum(chunk)) != frame[: _FRAME.size]:
@@ -105,7 +105,7 @@ class Spool:
         """Pass `number` in an order of its own; `memory` bounds the decoded rows held at a time."""
         out = Batch()
         for step, window in enumerate(self._windows(seed, number, memory)):
-            chunks = [self._chunks.read(chunk) for chunk in window]
+            chunks = [self._chunks.read(chunk, keep=True) for chunk in window]
             batches = [_decoded(chunk) for chunk in chunks]
             order = shuffled_order(sum(batch.rows for batch in batches), _seed(seed, number, step + 1))
             at = 0

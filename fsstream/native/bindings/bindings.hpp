@@ -13,6 +13,7 @@ namespace nb = nanobind;
 void bind_core(nb::module_& m);
 void bind_generating_machine(nb::module_& m);
 void bind_sources(nb::module_& m);
+void bind_transpose(nb::module_& m);
 void bind_learn(nb::module_& m);
 void bind_substitution(nb::module_& m);
 void bind_model(nb::module_& m);

@@ -144,6 +144,7 @@ void bind_core(nb::module_& m) {
       .def(nb::init<>())
       .def_static("from_arrays", &from_arrays, nb::arg("row_starts"), nb::arg("keys"), nb::arg("values"),
                   nb::arg("targets"), nb::arg("importance") = nb::none(), nb::arg("names") = nb::none(), nb::arg("labels") = nb::none())
+      .def("clear", [](Batch& batch) { batch.start({}, nullptr); })
       .def("__len__", &Batch::rows)
       .def_prop_ro("rows", &Batch::rows)
       .def_prop_ro("entries", &Batch::entries)

@@ -5,6 +5,7 @@ NB_MODULE(_native, m) {
   fsstream::bind_core(m);
   fsstream::bind_generating_machine(m);
   fsstream::bind_sources(m);
+  fsstream::bind_transpose(m);
   fsstream::bind_learn(m);
   fsstream::bind_substitution(m);
   fsstream::bind_model(m);
