@@ -5,6 +5,7 @@
 #include "parse/csv.hpp"
 #include "parse/fasta.hpp"
 #include "parse/fastq.hpp"
+#include "parse/line_shapes.hpp"
 #include "parse/seq.hpp"
 
 namespace fsstream {
@@ -84,6 +85,13 @@ void bind_tables(nb::module_& m) {
       .def("__init__", &construct_table, nb::arg("form"), nb::arg("header"), nb::arg("columns"));
 }
 
+// Counts of lines, sequences, barred lines, fields, named fields, indexed fields.
+nb::tuple line_shapes(nb::handle buffer) {
+  const LentText text = lend(buffer);
+  const LineShapes shapes = shapes_of_lines(text.view);
+  return nb::make_tuple(shapes.lines, shapes.sequences, shapes.barred, shapes.fields, shapes.named, shapes.indexed);
+}
+
 }  // namespace
 
 void bind_parse_records(nb::module_& m) {
@@ -95,6 +103,7 @@ void bind_parse_records(nb::module_& m) {
   nb::class_<FastqParser, Parser>(m, "FastqParser")
       .def("__init__", &construct<FastqParser>, nb::arg("kmer"), nb::arg("canonical"), nb::arg("labels"));
   bind_tables(m);
+  m.def("line_shapes", &line_shapes, nb::arg("buffer"));
 }
 
 }  // namespace fsstream
