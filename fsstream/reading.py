@@ -52,6 +52,8 @@ class Reading:
         self.skipped_windows = 0
         self.entries = 0
         self.notes: list[str] = []  # what a person should know: said once, kept for the summary
+        if decided.hint is not None:
+            self.note(decided.hint)
 
     def note(self, text: str) -> None:
         """Tell the user something that is no error."""
@@ -93,7 +95,8 @@ class Reading:
     def recipe(self) -> dict[str, Any]:
         """How the input is read: what a model remembers for the streams it will be applied to."""
         settings = dataclasses.asdict(self.format_options)
-        del settings["labels"]  # of these records, not of those to come
+        for name in ("labels", "columns", "needs_labels"):  # of these records, not of those to come
+            del settings[name]
         return {"format": self.format, **settings}
 
     def close(self) -> None:

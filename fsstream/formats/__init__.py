@@ -2,7 +2,7 @@
 
 Each module is two functions: `head(data, final)`, how many bytes of `data` are whole records
 (with `final`, nothing follows: all of them), and `parser(options)`, the native parser of it. Formats
-that have to see records before they can be parsed also have `settle(options, prefix, source)`.
+that have to see records before they can be parsed also have `settle(options, beginning)`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from fsstream._native import FilteredParser, NormalizedParser
 from fsstream.text import to_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from typing_extensions import Buffer
 
     from fsstream._native import Parser
     from fsstream.formats.options import FormatOptions
+    from fsstream.sources import Block
 
 # Imported on first use, so that `fsstream --help` stays fast.
 FORMATS = {
@@ -59,10 +62,10 @@ def make_parser(name: str, options: FormatOptions) -> Parser:
     return NormalizedParser(parser) if options.normalize == "l2" else parser
 
 
-def settle(name: str, options: FormatOptions, prefix: Buffer, source: str) -> FormatOptions:
+def settle(name: str, options: FormatOptions, beginning: Sequence[Block]) -> FormatOptions:
     """The options with what the format learns from the first 10,000 records: csv's columns.
 
-    A pure function of these records; what it decides is decided for all inputs.
+    A pure function of these records, given as one Block a source; decided once, for all inputs.
     """
     decide = getattr(format_named(name), "settle", None)
-    return options if decide is None else cast("FormatOptions", decide(options, prefix, source))
+    return options if decide is None else cast("FormatOptions", decide(options, beginning))

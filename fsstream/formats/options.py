@@ -17,12 +17,12 @@ class FormatOptions:
     kmer: int | None = None  # seq, fasta, fastq: letters of a word
     canonical: bool | None = None  # whether a word and its reverse complement are one
     labels: Mapping[bytes, bytes] = field(default_factory=dict)  # fasta, fastq: id or file name -> label
-    header: bool = True  # csv, tsv: the first record of each input names the columns
+    no_header: bool = False  # csv, tsv: no record names the columns, they are c1, c2, ...
     label_column: str | None = None  # csv, tsv: name or number; jsonl: key
     numeric: tuple[str, ...] = ()  # csv, tsv: columns, by name or number
     categorical: tuple[str, ...] = ()
     needs_labels: bool = True  # False: rows may come without (prediction)
-    columns: tuple[tuple[bytes, str], ...] = ()  # csv, tsv: settled from the first records, see `settle`
+    columns: tuple[tuple[bytes, str], ...] = ()  # csv, tsv: names and kinds, as `settle` found them
     normalize: str = "none"  # l2: rows are scaled to unit length
     keep: tuple[str, ...] = ()  # shell patterns: only features whose name matches one of them
     ignore: tuple[str, ...] = ()  # and none of these

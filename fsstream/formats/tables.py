@@ -15,36 +15,39 @@ from typing import TYPE_CHECKING
 
 from fsstream._native import CsvParser, column_names, numeric_columns
 from fsstream.errors import DataError, UsageError
+from fsstream.text import to_text
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
+    from collections.abc import Sequence
 
     from fsstream.formats.options import FormatOptions
+    from fsstream.sources import Block
 
 INFERENCE_RECORDS = 10_000
 
 
-def settle(form: str, options: FormatOptions, prefix: Buffer, source: str) -> FormatOptions:
-    """Decide the kind of every column of the input that begins with `prefix` (whole records).
+def settle(form: str, options: FormatOptions, beginning: Sequence[Block]) -> FormatOptions:
+    """Decide the kind of every column of the stream whose first records are given, a Block a source.
 
     The label is `--label-column`, else the column named `label`, else the first one. A column that
     neither `--numeric` nor `--categorical` names is numeric when every cell in the first 10,000
     records that is not empty is a plain decimal.
     """
-    names = _names(form, options, prefix, source)
+    if not beginning:
+        raise DataError("there is no data: not one record")
+    names = _names(form, options, beginning[0])
     label = _label(options, names)
     numeric = _find_all("--numeric", options.numeric, names, options)
     categorical = _find_all("--categorical", options.categorical, names, options)
     _refuse_two_kinds(names, label, numeric, categorical)
-    inferred = numeric_columns(prefix, form, options.header, len(names), INFERENCE_RECORDS)
-    kinds = ["numeric" if is_numeric else "categorical" for is_numeric in inferred]
-    for columns, kind in ((numeric, "numeric"), (categorical, "categorical"), (label, "label")):
-        for column in columns:
-            kinds[column] = kind
+    kinds = _inferred(form, options, beginning, len(names))
+    for places, kind in ((numeric, "numeric"), (categorical, "categorical"), (label, "label")):
+        for place in places:
+            kinds[place] = kind
     columns = tuple(zip(names, kinds, strict=True))
 
     def named(kind: str) -> tuple[str, ...]:
-        return tuple(_shown(name) for name, its_kind in columns if its_kind == kind)
+        return tuple(to_text(name) for name, its_kind in columns if its_kind == kind)
 
     return dataclasses.replace(
         options,
@@ -59,25 +62,31 @@ def parser(form: str, options: FormatOptions) -> CsvParser:
     """The native parser for settled options."""
     if not options.columns:
         raise ValueError("the columns are not settled yet")
-    return CsvParser(form, options.header, list(options.columns))
+    return CsvParser(form, not options.no_header, list(options.columns))
 
 
-def _names(form: str, options: FormatOptions, prefix: Buffer, source: str) -> list[bytes]:
-    names, wrong = column_names(prefix, form, options.header)
+def _inferred(form: str, options: FormatOptions, beginning: Sequence[Block], columns: int) -> list[str]:
+    """What the cells of the first records make of each column."""
+    header = not options.no_header
+    verdicts = [numeric_columns(block.data, form, header, columns, INFERENCE_RECORDS) for block in beginning]
+    return ["numeric" if all(column) else "categorical" for column in zip(*verdicts, strict=True)]
+
+
+def _names(form: str, options: FormatOptions, first: Block) -> list[bytes]:
+    names, wrong = column_names(first.data, form, not options.no_header)
     if wrong is not None:
         offset, expected, hint = wrong
-        before = bytes(memoryview(prefix)[:offset])
-        raise DataError(
-            f"expected {expected}",
-            path=source,
-            line=1 + before.count(b"\n"),
-            column=offset - before.rfind(b"\n"),
-            hint=hint,
-        )
+        place = {"line": first.line_at(offset), "column": first.column_at(offset)}
+        raise DataError(f"expected {expected}", path=first.source, hint=hint, **place)
+    if not names:
+        raise DataError("there is no data: not one record", path=first.source)
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(
-            f"two columns are named {_shown(twice[0])!r}", path=source, line=1, hint="names must differ"
+            f"two columns are named {to_text(twice[0])!r}",
+            path=first.source,
+            line=1,
+            hint="names must differ",
         )
     return names
 
@@ -90,7 +99,7 @@ def _label(options: FormatOptions, names: list[bytes]) -> list[int]:
 
 def _find_all(option: str, wanted: tuple[str, ...], names: list[bytes], options: FormatOptions) -> list[int]:
     """The columns that are meant, each by its name or, where none has that name, its number from 1."""
-    places = {_shown(name): place for place, name in enumerate(names)}
+    places = {to_text(name): place for place, name in enumerate(names)}
     found: list[int] = []
     for column in wanted:
         if column in places:
@@ -107,9 +116,4 @@ def _refuse_two_kinds(names: list[bytes], *kinds: list[int]) -> None:
     counted = Counter(column for kind in kinds for column in set(kind))
     for column, count in counted.items():
         if count > 1:
-            raise UsageError(f"column {_shown(names[column])!r} is given two kinds")
-
-
-def _shown(name: bytes) -> str:
-    """A name as text; what is not UTF-8 in it can be turned back."""
-    return name.decode(errors="surrogateescape")
+            raise UsageError(f"column {to_text(names[column])!r} is given two kinds")

@@ -8,10 +8,13 @@ from fsstream._native import table_head
 from fsstream.formats import tables
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from typing_extensions import Buffer
 
     from fsstream._native import CsvParser
     from fsstream.formats.options import FormatOptions
+    from fsstream.sources import Block
 
 
 def head(data: Buffer, final: bool) -> int:
@@ -19,9 +22,9 @@ def head(data: Buffer, final: bool) -> int:
     return len(memoryview(data)) if final else table_head(data, "tsv")
 
 
-def settle(options: FormatOptions, prefix: Buffer, source: str) -> FormatOptions:
+def settle(options: FormatOptions, beginning: Sequence[Block]) -> FormatOptions:
     """The options with a kind for every column, from the first records: see `tables.settle`."""
-    return tables.settle("tsv", options, prefix, source)
+    return tables.settle("tsv", options, beginning)
 
 
 def parser(options: FormatOptions) -> CsvParser:

@@ -15,6 +15,7 @@ from fsstream._native import Batch, CsvParser, key_of_name
 from fsstream.errors import DataError, UsageError
 from fsstream.formats import format_named, settle
 from fsstream.formats.options import FormatOptions
+from fsstream.sources import Block
 
 Row = tuple[bytes, dict[bytes, float]]
 Columns = list[tuple[bytes, str]]
@@ -206,9 +207,13 @@ def test_labels() -> None:
     np.testing.assert_array_equal(batch.label_values, [math.nan, math.nan, -1.5, math.nan])
 
 
+def block(text: bytes) -> Block:
+    return Block("train.csv", memoryview(text), 1, 0)
+
+
 def kinds(text: bytes, form: str = "csv", **given_options: object) -> dict[bytes, str]:
     options = FormatOptions(**given_options)  # type: ignore[arg-type]
-    return dict(settle(form, options, text, "train.csv").columns)
+    return dict(settle(form, options, [block(text)]).columns)
 
 
 TABLE = b"id,size,zip,label\na,1.5,01234,x\nb,,1e5,y\n"
@@ -229,23 +234,23 @@ def test_kinds_of_columns(options: dict[str, object], expected: list[str]) -> No
 
 
 def test_settled_options_read_the_same_way_whatever_the_next_file_holds() -> None:
-    settled = settle("csv", FormatOptions(), TABLE, "train.csv")
+    settled = settle("csv", FormatOptions(), [block(TABLE)])
     assert (settled.label_column, settled.numeric, settled.categorical) == ("label", ("size",), ("id", "zip"))
-    again = settle("csv", settled, b"id,size,zip,label\n1,x,1,1\n", "next.csv")
+    again = settle("csv", settled, [block(b"id,size,zip,label\n1,x,1,1\n")])
     assert again == settled
 
 
 def test_prediction_needs_no_label_and_not_every_column() -> None:
-    settled = settle("csv", FormatOptions(), TABLE, "train.csv")
+    settled = settle("csv", FormatOptions(), [block(TABLE)])
     without = FormatOptions(label_column="label", numeric=settled.numeric, needs_labels=False)
-    options = settle("csv", without, b"id,size\n1,2\n", "new.csv")
+    options = settle("csv", without, [block(b"id,size\n1,2\n")])
     assert options.columns == ((b"id", "numeric"), (b"size", "numeric"))
     batch = parse(format_named("csv").parser(options), b"id,size\n1,2\n")
     assert rows(batch) == [(b"", {b"id": 1.0, b"size": 2.0})]
 
 
 def test_without_header_and_without_names() -> None:
-    assert kinds(b"1,x\n", header=False) == {b"c1": "label", b"c2": "categorical"}
+    assert kinds(b"1,x\n", no_header=True) == {b"c1": "label", b"c2": "categorical"}
     assert kinds(b",a\n1,x\n", label_column="a") == {b"c1": "numeric", b"a": "label"}
     assert kinds(b'y\tq\n0\t"\n', form="tsv") == {b"y": "label", b"q": "categorical"}
 
@@ -284,3 +289,17 @@ def test_headers_that_are_refused() -> None:
         kinds(b"a,b,a\n")
     with pytest.raises(DataError, match=r"train.csv:2:6: expected a separator behind the closing quote"):
         kinds(b'\na,"b"c\n')
+
+
+def test_a_stream_of_no_records() -> None:
+    with pytest.raises(DataError, match="there is no data"):
+        settle("csv", FormatOptions(), [])
+    with pytest.raises(DataError, match="there is no data"):
+        kinds(b"\n\n")
+
+
+def test_columns_are_inferred_over_the_first_records_of_all_inputs() -> None:
+    beginning = [block(b"y,x,z\n0,1,1\n"), block(b"y,x,z\n0,2,b\n")]
+    assert [kind for _, kind in settle("csv", FormatOptions(), beginning).columns] == [
+        "label", "numeric", "categorical",
+    ]  # fmt: skip
