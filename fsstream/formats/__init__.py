@@ -34,6 +34,7 @@ FORMATS = {
     "columns": "fsstream.formats.columns",
     "csv": "fsstream.formats.csv",
     "tsv": "fsstream.formats.tsv",
+    "jsonl": "fsstream.formats.jsonl",
 }
 
 

@@ -5,6 +5,7 @@
 #include "parse/csv.hpp"
 #include "parse/fasta.hpp"
 #include "parse/fastq.hpp"
+#include "parse/jsonl.hpp"
 #include "parse/line_shapes.hpp"
 #include "parse/seq.hpp"
 
@@ -102,6 +103,10 @@ void bind_parse_records(nb::module_& m) {
       .def("__init__", &construct<FastaParser>, nb::arg("kmer"), nb::arg("canonical"), nb::arg("labels"));
   nb::class_<FastqParser, Parser>(m, "FastqParser")
       .def("__init__", &construct<FastqParser>, nb::arg("kmer"), nb::arg("canonical"), nb::arg("labels"));
+  nb::class_<JsonlParser, Parser>(m, "JsonlParser")
+      .def(
+          "__init__", [](JsonlParser* parser, nb::bytes label) { new (parser) JsonlParser(text_of(label)); },
+          nb::arg("label"));
   bind_tables(m);
   m.def("line_shapes", &line_shapes, nb::arg("buffer"));
 }
