@@ -17,13 +17,13 @@ bool is_sequence(const char* begin, const char* end) {
   return true;
 }
 
-// Whether what stands before the bar can be `label [weight] [base] ['tag]`; a last word that
-// touches the bar is a tag, quoted or not.
+// Whether what stands before the bar is `label [weight] [base] ['tag]`. The parser takes a word
+// that touches the bar for a tag even without its quote; here that would be a guess.
 bool is_front(const char* p, const char* bar) {
   for (int count = 0; (p = skip_blanks(p, bar)) != bar; ++count) {
     const char* const word_end = field_end(p, bar);
     const std::string_view word = between(p, word_end);
-    const bool tag = skip_blanks(word_end, bar) == bar && (word_end == bar || *p == '\'');
+    const bool tag = skip_blanks(word_end, bar) == bar && *p == '\'';
     float number;
     if (!tag && count != 0 && (count > 2 || !is_number(word, number))) return false;
     p = word_end;
@@ -58,11 +58,14 @@ FieldShape read_field(const char*& p, const char* end) {
   return named ? FieldShape::kNamed : FieldShape::kOther;
 }
 
+// Whether a line without fields goes on with a comment, not with a word like `#this`.
+bool begins_comment(const char* p, const char* end) { return p + 1 == end || is_blank(p[1]); }
+
 void count_fields(const char* p, const char* end, LineShapes& shapes) {
   std::uint64_t fields = 0;
   std::uint64_t indexed = 0;
   for (p = skip_blanks(p, end); p != end; p = skip_blanks(p, end)) {
-    if (*p == '#' && fields != 0 && indexed == fields) break;  // the comment of a libsvm line
+    if (*p == '#' && indexed == fields && (fields != 0 || begins_comment(p, end))) break;
     const FieldShape shape = read_field(p, end);
     ++fields;
     shapes.named += shape != FieldShape::kOther;
