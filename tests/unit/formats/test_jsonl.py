@@ -53,7 +53,8 @@ def twin(value: dict[str, Any], path: str = "") -> dict[bytes, float]:
         elif isinstance(member, str):
             add(f"{name}={member}", 1.0)
         elif member is not None:
-            add(name, float(np.float32(member)))
+            with np.errstate(over="ignore"):
+                add(name, float(np.float32(member)))
     return found
 
 
