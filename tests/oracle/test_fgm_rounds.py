@@ -202,6 +202,24 @@ def test_shift_starts_from_the_bias_alone():
     assert b"0" in outcome(without)[0]
 
 
+@pytest.mark.parametrize("shift", [False, True])
+def test_sketched_scores_choose_the_exact_features(shift):
+    """The table of 20,000 features does not fit 64 KB: c is sketched, candidates are scored exactly."""
+    rng = np.random.default_rng(13)
+    X, y = planted(13, rows=200, width=30, relevant=8, density=1.0)
+    noise = np.zeros((200, 20000))
+    noise[rng.integers(0, 200, 20000), np.arange(20000)] = 0.05
+    wide = np.hstack([X, noise])
+    exact = learner(10, shift=shift)
+    run(exact, batches(wide, y))
+    assert exact.facts()["scores"] == "exact"
+    sketched = learner(10, shift=shift, memory=1 << 18)
+    passes = run(sketched, batches(wide, y, pieces=3, named=False))
+    assert sketched.facts()["scores"] == "sketch"
+    assert passes == 2 * sketched.facts()["rounds"]
+    assert outcome(sketched) == outcome(exact)
+
+
 def test_memory_is_a_limit():
     X, y = planted(12, width=200)
     with pytest.raises(LimitError):

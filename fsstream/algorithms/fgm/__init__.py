@@ -39,7 +39,9 @@ class Fgm(Learner):
 
     def __init__(self, common: Common, parameters: FgmParameters, task: Task) -> None:
         assert common.k is not None
-        self._machine = Machine(common.k, task.loss, parameters, shift=common.intercept, memory=common.memory)
+        self._machine = Machine(
+            common.k, task.loss, parameters, shift=common.intercept, memory=common.memory, seed=common.seed
+        )
         self._go(self._machine.work())
 
     def _go(self, work: Iterator[Scan]) -> None:
@@ -86,6 +88,7 @@ class Fgm(Learner):
             "rounds": len(machine.objectives),
             "generated": len(machine.keys),
             "rows_in_memory": machine.scores.rows_kept,
+            "scores": "sketch" if machine.scores.sketched else "exact",
             "objective": machine.objectives,
             "lower_bounds": [lower for lower, _ in machine.bounds],
             "upper_bounds": [upper for _, upper in machine.bounds],

@@ -9,7 +9,8 @@
 
 Schedule of passes: `load`, then `collect` and `score` in turn, two passes a round. They cannot share
 one: c needs the alpha that only the collected columns give. When the rows fit in memory, `load` is
-the only pass, and one more names the features if names are text.
+the only pass, and one more names the features if names are text. When the table of features does
+not fit, c is a count-sketch and `collect` also re-scores its candidates exactly: as many passes.
 
 The loop is written as a generator of scans, so that it reads as above and a scan is fed either
 by the runner or from memory.
@@ -24,11 +25,11 @@ import numpy as np
 
 from fsstream._native import ColumnCache, FeatureScores
 from fsstream.algorithms.fgm.reduced import ReducedProblem
-from fsstream.algorithms.fgm.scans import Collect, Ignore, Load, Name, Score
+from fsstream.algorithms.fgm.scans import Collect, CollectCandidates, Ignore, Load, Name, Score
 from fsstream.algorithms.fgm.schedule import Schedule, Seen, schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from numpy.typing import NDArray
 
@@ -56,14 +57,16 @@ class Progress:
 class Machine:
     """One binary or regression problem; `work` yields the scans it needs, one after the other."""
 
-    def __init__(self, k: int, loss: str, parameters: FgmParameters, *, shift: bool, memory: int) -> None:
+    def __init__(
+        self, k: int, loss: str, parameters: FgmParameters, *, shift: bool, memory: int, seed: int
+    ) -> None:
         self._k = k
         self._loss = loss
         self._parameters = parameters
         self._shift = shift
         self._memory = memory
         self._literal = parameters.rule == "paper"
-        self.scores = FeatureScores(memory // 4, memory // 2, shift)
+        self.scores = FeatureScores(memory // 4, memory // 2, shift, seed)
         self.plan: Schedule | None = None
         self.keys: list[int] = []  # by column
         self.names: list[bytes] = []  # by column
@@ -127,12 +130,9 @@ class Machine:
         while (wanted := self._wanted()) > 0 and not self._settled():
             if self.problem.groups:
                 yield Score(self.scores, self.problem.residuals)
-            keys = self._worst_case(min(wanted, self.plan.B))
+            keys = yield from self._worst_case(min(wanted, self.plan.B))
             if len(keys) == 0:
                 return
-            known = set(self.keys)
-            fresh = [key for key in keys.tolist() if key not in known]
-            yield from self._collect(np.array(fresh, dtype=np.uint64))
             self.problem.add_group(self._columns_of(keys))
             self.problem.solve()
             self.objectives.append(self.problem.objective)
@@ -157,22 +157,53 @@ class Machine:
         fall = self.objectives[-2] - self.objectives[-1]
         return fall <= self._parameters.stop * self.objectives[0]
 
-    def _worst_case(self, wanted: int) -> NDArray[np.uint64]:
-        """New features; by the paper's rule the largest of all, as long as one of them is new."""
+    def _worst_case(self, wanted: int) -> Generator[Scan, None, NDArray[np.uint64]]:
+        """The keys of the next round, their columns collected.
+
+        New features; by the paper's rule the largest of all, as long as one of them is new.
+        """
         assert self.plan is not None
-        nothing = np.zeros(0, np.uint64)
+        if self.scores.sketched:
+            new, c_new = yield from self._collect_candidates()
+        else:
+            new, c_new = self.scores.best(self.plan.B, self.known)
+        old = self.known[~np.isin(self.known, new)]
+        c_old = self.problem.columns.dots(self._columns_of(old), self.problem.residuals)
+        keys = np.concatenate([new, old])
+        squares = np.concatenate([c_new, c_old]) ** 2
+        top = np.lexsort((keys, -squares))[: self.plan.B]
         if self.problem.groups:
-            _, largest = self.scores.best(self.plan.B, nothing)
-            phi = self.problem.upper_bound(float(np.sum(largest**2)))
-            self.bounds.append((-self.problem.objective, min([phi, *(b for _, b in self.bounds[-1:])])))
-        known = np.array(self.keys, dtype=np.uint64)
-        if self._literal:
-            keys, _ = self.scores.best(self.plan.B, nothing)
-            new = np.flatnonzero(~np.isin(keys, known))
-            if len(new):
-                return np.delete(keys, new[wanted:])
-        keys, _ = self.scores.best(wanted, known)
-        return keys
+            self._note_bounds(float(np.sum(squares[top])))
+        if self._literal and np.any(top < len(new)):
+            place = np.flatnonzero(top < len(new))[wanted:]
+            chosen = keys[np.delete(top, place)]
+        else:
+            chosen = new[:wanted]
+        if not self.scores.sketched:
+            yield from self._collect(chosen[~np.isin(chosen, old)])
+        return chosen
+
+    def _note_bounds(self, squares: float) -> None:
+        phi = self.problem.upper_bound(squares)
+        self.bounds.append((-self.problem.objective, min([phi, *(b for _, b in self.bounds[-1:])])))
+
+    @property
+    def known(self) -> NDArray[np.uint64]:
+        """The keys of all columns."""
+        return np.array(self.keys, dtype=np.uint64)
+
+    def _collect_candidates(self) -> Generator[Scan, None, tuple[NDArray[np.uint64], NDArray[np.float64]]]:
+        assert self.plan is not None
+        cache = self.problem.columns
+        scan = CollectCandidates(self.scores, self.plan.B, self._memory // 8, self.known)
+        yield scan
+        found = scan.best(min(self.plan.B, self._wanted()), cache)
+        self.keys += [key for key, _, _, _ in found]
+        self.names += [name for _, _, name, _ in found]
+        return (
+            np.array([key for key, _, _, _ in found], dtype=np.uint64),
+            np.array([score for _, score, _, _ in found]),
+        )
 
     def _collect(self, keys: NDArray[np.uint64]) -> Iterator[Scan]:
         scan = Collect(self.scores, self.problem.columns, keys)

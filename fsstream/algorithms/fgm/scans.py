@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from fsstream._native import ColumnCollector
+from fsstream._native import CandidateCollector, ColumnCollector
 from fsstream.errors import DataError
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch, ColumnCache, FeatureScores
+
+CANDIDATES = 4  # collected for each feature that is wanted, when c is only sketched
 
 
 class Scan(ABC):
@@ -123,6 +125,21 @@ class Collect(_Again):
     def collisions(self) -> int:
         """Entries whose key came under a second name."""
         return self._collector.collisions
+
+
+class CollectCandidates(_Again):
+    """The worst case by estimates, re-scored exactly from the columns this scan collects."""
+
+    def __init__(self, scores: FeatureScores, count: int, limit: int, without: NDArray[np.uint64]) -> None:
+        super().__init__(scores)
+        self._collector = CandidateCollector(scores, CANDIDATES * count, limit, without)
+
+    def see(self, batch: Batch, first_row: int) -> None:
+        self._collector.add(batch, first_row)
+
+    def best(self, count: int, cache: ColumnCache) -> list[tuple[int, float, bytes, int]]:
+        """Key, c, name and column of the best; their columns move into the cache."""
+        return self._collector.best(count, cache)
 
 
 class Name(_Again):

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bindings/bindings.hpp"
+#include "solve/candidate_collector.hpp"
 #include "solve/column_cache.hpp"
 #include "solve/column_collector.hpp"
 #include "solve/empirical_loss.hpp"
@@ -89,7 +90,8 @@ ReducedSolution solve(const ColumnCache& columns, const std::string& loss, Vecto
 
 void bind_scores(nb::module_& m) {
   nb::class_<FeatureScores>(m, "FeatureScores")
-      .def(nb::init<std::size_t, std::size_t, bool>(), nb::arg("table_bytes"), nb::arg("row_bytes"), nb::arg("shift"))
+      .def(nb::init<std::size_t, std::size_t, bool, std::uint64_t>(), nb::arg("table_bytes"), nb::arg("row_bytes"),
+           nb::arg("shift"), nb::arg("seed") = 0)
       .def("load", &FeatureScores::load, nb::arg("batch"), nb::call_guard<nb::gil_scoped_release>())
       .def("finish_load", &FeatureScores::finish_load, nb::arg("slope"), nb::arg("offset"),
            nb::call_guard<nb::gil_scoped_release>())
@@ -121,6 +123,7 @@ void bind_scores(nb::module_& m) {
       .def_prop_ro("features", &FeatureScores::features)
       .def_prop_ro("entries", &FeatureScores::entries)
       .def_prop_ro("rows_kept", &FeatureScores::rows_kept)
+      .def_prop_ro("sketched", &FeatureScores::sketched)
       .def_prop_ro("square_sum", &FeatureScores::square_sum)
       .def_prop_ro("negative_values", &FeatureScores::negative_values)
       .def_prop_ro("bytes", &FeatureScores::bytes);
@@ -172,6 +175,28 @@ void bind_columns(nb::module_& m) {
         for (const std::string& name : self.names()) out.append(nb::bytes(name.data(), name.size()));
         return out;
       });
+}
+
+nb::list best_candidates(CandidateCollector& self, std::size_t count, ColumnCache& cache) {
+  nb::list out;
+  for (const auto& found : self.best(count, cache))
+    out.append(nb::make_tuple(found.key, found.score, nb::bytes(found.name.data(), found.name.size()), found.column));
+  return out;
+}
+
+void bind_candidates(nb::module_& m) {
+  nb::class_<CandidateCollector>(m, "CandidateCollector")
+      .def(
+          "__init__",
+          [](CandidateCollector* self, const FeatureScores& scores, std::size_t candidates, std::size_t limit,
+             Vector<Key> without) {
+            if (!scores.sketched()) throw std::logic_error("c is known exactly");
+            new (self) CandidateCollector(scores, candidates, limit, span_of(without));
+          },
+          nb::arg("scores"), nb::arg("candidates"), nb::arg("limit"), nb::arg("without"), nb::keep_alive<1, 2>())
+      .def("add", &CandidateCollector::add, nb::arg("batch"), nb::arg("first_row"),
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("best", &best_candidates, nb::arg("count"), nb::arg("cache"));
 }
 
 void bind_solver(nb::module_& m) {
@@ -234,6 +259,7 @@ void bind_solver(nb::module_& m) {
 void bind_generating_machine(nb::module_& m) {
   bind_scores(m);
   bind_columns(m);
+  bind_candidates(m);
   bind_solver(m);
 }
 

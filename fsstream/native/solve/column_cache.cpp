@@ -86,6 +86,16 @@ void ColumnCache::drop(std::size_t column) {
   account(c);
 }
 
+std::size_t ColumnCache::take(ColumnCache& other, std::size_t column) {
+  const std::size_t number = open();
+  Column& from = other.columns_[column];
+  std::swap(columns_[number], from);
+  bytes_ += columns_[number].bytes;
+  other.bytes_ -= columns_[number].bytes;
+  account(columns_[number]);
+  return number;
+}
+
 double ColumnCache::dot(std::size_t column, std::span<const double> r) const {
   const Column& c = columns_[column];
   const float* x = c.values.data();

@@ -34,6 +34,8 @@ class ColumnCache {
   void seal(std::size_t column);
   // Frees a column that will not be used again; its number stays taken.
   void drop(std::size_t column);
+  // Moves a column out of another cache of as many rows; gives its number here.
+  std::size_t take(ColumnCache& other, std::size_t column);
 
   // sum over rows of r[i] x[i]
   double dot(std::size_t column, std::span<const double> r) const;

@@ -4,9 +4,16 @@
 #include <array>
 #include <cmath>
 
+#include "core/math.hpp"
+
 namespace fsstream {
 
 namespace {
+
+// Ours, with the same bits on every machine; plain calls would be ambiguous with glibc's.
+using fsstream::exp;
+using fsstream::log;
+using fsstream::log1p;
 
 struct SquaredHinge {
   static double value(double y, double u) {
@@ -21,10 +28,10 @@ struct SquaredHinge {
 struct Logistic {
   static double value(double y, double u) {
     const double m = y * u;
-    return std::log1p(std::exp(-std::abs(m))) + std::max(0.0, -m);
+    return log1p(exp(-std::abs(m))) + std::max(0.0, -m);
   }
-  static double residual(double y, double u) { return y / (1.0 + std::exp(y * u)); }
-  static double entropy(double p) { return p > 0.0 ? p * std::log(p) : 0.0; }
+  static double residual(double y, double u) { return y / (1.0 + exp(y * u)); }
+  static double entropy(double p) { return p > 1e-300 ? p * log(p) : 0.0; }
   static double conjugate(double y, double r) { return entropy(r * y) + entropy(1.0 - r * y); }
 };
 

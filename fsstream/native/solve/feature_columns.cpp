@@ -124,8 +124,9 @@ double FeatureColumns::with_feature(std::size_t slot, const Feature& feature, co
 
 double FeatureColumns::with_vector(std::size_t slot, const double* vector, double sum) const {
   const Stored& column = columns_[slot];
-  const double raw = column.dense ? dot(column.values.data(), vector, samples_)
-                                  : gathered_dot(column.values.data(), column.samples.data(), column.values.size(), vector);
+  const double raw = column.dense
+                         ? dot(column.values.data(), vector, samples_)
+                         : gathered_dot(column.values.data(), column.samples.data(), column.values.size(), vector);
   return (raw - column.rest * sum) / column.length;
 }
 

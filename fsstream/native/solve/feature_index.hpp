@@ -4,9 +4,10 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
+#include <utility>
 
 #include "core/batch.hpp"
+#include "core/pages.hpp"
 #include "hash/mix.hpp"
 
 namespace fsstream {
@@ -15,7 +16,7 @@ class FeatureIndex {
  public:
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
-  explicit FeatureIndex(std::size_t slots = 64) : slots_(slots, Slot{0, kNone}), mask_(slots - 1) {}
+  explicit FeatureIndex(std::size_t slots = 64) : slots_(slots), mask_(slots - 1) {}
 
   std::size_t size() const { return size_; }
   std::size_t slots() const { return slots_.size(); }
@@ -23,23 +24,23 @@ class FeatureIndex {
   // The next insertion of a new key doubles the slots.
   bool full() const { return (size_ + 1) * 10 > slots() * 7; }
 
-  std::uint32_t find(Key key) const { return slots_[place(key)].number; }
+  std::uint32_t find(Key key) const { return slots_[place(key)].next - 1; }
 
   std::uint32_t insert(Key key) {
     std::size_t s = place(key);
-    if (slots_[s].number != kNone) return slots_[s].number;
+    if (slots_[s].next != 0) return slots_[s].next - 1;
     if (full()) {
       grow();
       s = place(key);
     }
-    slots_[s] = {key, static_cast<std::uint32_t>(size_)};
+    slots_[s] = {key, static_cast<std::uint32_t>(size_ + 1)};
     return static_cast<std::uint32_t>(size_++);
   }
 
   // Number n becomes numbers[n].
   void renumber(std::span<const std::uint32_t> numbers) {
-    for (Slot& slot : slots_)
-      if (slot.number != kNone) slot.number = numbers[slot.number];
+    for (Slot& slot : slots_.span())
+      if (slot.next != 0) slot.next = numbers[slot.next - 1] + 1;
   }
 
   void prefetch(Key key) const { __builtin_prefetch(&slots_[mix64(key) & mask_]); }
@@ -47,25 +48,25 @@ class FeatureIndex {
  private:
   struct Slot {
     Key key;
-    std::uint32_t number;
+    std::uint32_t next;  // the number + 1; 0: free
   };
 
   // The slot that holds the key, or the free one where it belongs.
   std::size_t place(Key key) const {
     std::size_t s = mix64(key) & mask_;
-    while (slots_[s].number != kNone && slots_[s].key != key) s = (s + 1) & mask_;
+    while (slots_[s].next != 0 && slots_[s].key != key) s = (s + 1) & mask_;
     return s;
   }
 
   void grow() {
     FeatureIndex larger(2 * slots());
-    for (const Slot& slot : slots_)
-      if (slot.number != kNone) larger.slots_[larger.place(slot.key)] = slot;
-    slots_.swap(larger.slots_);
+    for (const Slot& slot : slots_.span())
+      if (slot.next != 0) larger.slots_[larger.place(slot.key)] = slot;
+    std::swap(slots_, larger.slots_);
     mask_ = larger.mask_;
   }
 
-  std::vector<Slot> slots_;
+  Pages<Slot> slots_;
   std::size_t mask_;
   std::size_t size_ = 0;
 };

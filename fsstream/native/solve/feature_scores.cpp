@@ -66,19 +66,18 @@ class Best {
 
 }  // namespace
 
-FeatureScores::FeatureScores(std::size_t table_bytes, std::size_t row_bytes, bool shift)
-    : table_bytes_(table_bytes), row_bytes_(row_bytes), shift_(shift), index_(1024) {
+FeatureScores::FeatureScores(std::size_t table_bytes, std::size_t row_bytes, bool shift, std::uint64_t seed)
+    : table_bytes_(table_bytes), row_bytes_(row_bytes), shift_(shift), index_(1024), seed_(seed) {
   row_starts_.push_back(0);
 }
 
+bool FeatureScores::table_full(Key key) const {
+  if (!index_.full() || index_.find(key) != FeatureIndex::kNone) return false;
+  return table_size(2 * index_.slots(), shift_) + FeatureIndex::bytes_of(index_.slots()) > table_bytes_;
+}
+
 std::uint32_t FeatureScores::number_for(Key key) {
-  if (index_.full() && index_.find(key) == FeatureIndex::kNone) {
-    const std::size_t grown = 2 * index_.slots();
-    if (table_size(grown, shift_) + FeatureIndex::bytes_of(index_.slots()) > table_bytes_)
-      throw LimitExceeded(
-          "the features of this stream do not fit the memory fgm may use for its table\nraise --memory");
-    keys_.reserve(features_of(grown));
-  }
+  if (index_.full()) keys_.reserve(features_of(2 * index_.slots()));
   const std::uint32_t number = index_.insert(key);
   if (number == keys_.size()) keys_.push_back(key);
   return number;
@@ -107,15 +106,21 @@ void FeatureScores::load_row(const Batch& batch, std::size_t row) {
   entries_ += size;
   if (rows_kept_ && entries_ * kEntryBytes + rows() * 8 > row_bytes_) forget_rows();
   if (!rows_kept_) numbers_.clear();
+  for (std::size_t j = 0; j < size && !sketched(); ++j)
+    if (table_full(batch.keys[begin + j]))
+      turn_to_sketch();
+    else
+      numbers_.push_back(number_for(batch.keys[begin + j]));
   double square = 0.0;
   for (std::size_t j = 0; j < size; ++j) {
-    numbers_.push_back(number_for(batch.keys[begin + j]));
     const double value = static_cast<double>(values[j]);
     square += value * value;
     negative_values_ |= value < 0.0;
   }
   square_sum_ += square;
-  if (rows_kept_) {
+  if (sketched()) {
+    sketch_row(rows() - 1, {batch.keys.data() + begin, size}, values);
+  } else if (rows_kept_) {
     values_.append(values, size);
     row_starts_.push_back(values_.size());
   } else {
@@ -134,6 +139,35 @@ void FeatureScores::sum_row(std::size_t row, std::span<const std::uint32_t> numb
   }
 }
 
+void FeatureScores::sketch_row(std::size_t row, std::span<const Key> keys, const float* values) {
+  const double weight = static_cast<double>(importance_[row]);
+  const double signed_weight = weight * static_cast<double>(targets_[row]);
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    const double value = static_cast<double>(values[j]);
+    sketch_->add(keys[j], static_cast<float>(signed_weight * value));
+    if (shift_) plain_sketch_->add(keys[j], static_cast<float>(weight * value));
+  }
+}
+
+// The sums so far go into sketches that take the place of the table.
+void FeatureScores::turn_to_sketch() {
+  if (rows_kept_) forget_rows();
+  constexpr int kDepth = 3;
+  std::size_t width = 2;
+  while (2 * width * kDepth * sizeof(float) * (shift_ ? 2 : 1) <= table_bytes_ && width < (std::size_t{1} << 30))
+    width *= 2;
+  sketch_.emplace(kDepth, width, seed_);
+  if (shift_) plain_sketch_.emplace(kDepth, width, seed_);
+  for (std::size_t number = 0; number < sums_.size(); ++number) {
+    sketch_->add(keys_[number], static_cast<float>(sums_[number]));
+    if (shift_) plain_sketch_->add(keys_[number], static_cast<float>(plain_[number]));
+  }
+  index_ = FeatureIndex();
+  keys_ = {};
+  sums_ = {};
+  plain_ = {};
+}
+
 // The rows read so far go into the sums, as if they had never been kept.
 void FeatureScores::forget_rows() {
   rows_kept_ = false;
@@ -147,6 +181,10 @@ void FeatureScores::forget_rows() {
 }
 
 void FeatureScores::finish_load(double slope, double offset) {
+  if (sketched()) {
+    finish_sketch(slope, offset);
+    return;
+  }
   if (!rows_kept_) {
     sums_.resize(keys_.size());
     if (shift_) plain_.resize(keys_.size());
@@ -177,11 +215,25 @@ void FeatureScores::finish_load(double slope, double offset) {
   plain_scale_ = offset;
 }
 
+void FeatureScores::finish_sketch(double slope, double offset) {
+  const std::span<float> cells = sketch_->cells();
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    double cell = slope * static_cast<double>(cells[i]);
+    if (shift_) cell += offset * static_cast<double>(plain_sketch_->cells()[i]);
+    cells[i] = static_cast<float>(cell);
+  }
+  plain_sketch_.reset();
+  r_.resize(rows());
+  for (std::size_t i = 0; i < rows(); ++i)
+    r_[i] = static_cast<double>(importance_[i]) * (slope * static_cast<double>(targets_[i]) + offset);
+}
+
 void FeatureScores::start(std::span<const double> r) {
   r_.assign(r.begin(), r.end());
   plain_r_ = {};
   scale_ = 1.0;
   std::fill(sums_.begin(), sums_.end(), 0.0);
+  if (sketched()) std::fill(sketch_->cells().begin(), sketch_->cells().end(), 0.0F);
 }
 
 void FeatureScores::add(const Batch& batch, std::size_t first_row) {
@@ -193,6 +245,10 @@ void FeatureScores::add(const Batch& batch, std::size_t first_row) {
     const double weight = r_[first_row + row];
     if (weight == 0.0) continue;
     for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j) {
+      if (sketched()) {
+        sketch_->add(batch.keys[j], static_cast<float>(weight * static_cast<double>(batch.values[j])));
+        continue;
+      }
       const std::uint32_t number = index_.find(batch.keys[j]);
       if (number != FeatureIndex::kNone) sums_[number] += weight * static_cast<double>(batch.values[j]);
     }
@@ -244,8 +300,8 @@ std::string FeatureScores::derived_name(Key key) const {
 
 std::size_t FeatureScores::bytes() const {
   return FeatureIndex::bytes_of(index_.slots()) + keys_.capacity() * 8 + (sums_.capacity() + plain_.capacity()) * 8 +
-         targets_.capacity() * 8 + (r_.capacity() + plain_r_.capacity()) * 8 + row_starts_.capacity() * 8 +
-         numbers_.capacity() * 4 + values_.capacity() * 4 + columns_.bytes();
+         (sketched() ? sketch_->bytes() : 0) + targets_.capacity() * 8 + (r_.capacity() + plain_r_.capacity()) * 8 +
+         row_starts_.capacity() * 8 + numbers_.capacity() * 4 + values_.capacity() * 4 + columns_.bytes();
 }
 
 }  // namespace fsstream

@@ -7,9 +7,14 @@
 // scan sums y_i x_i and x_i instead, from which c of the first round follows for any loss, with
 // and without a shift: with no feature chosen r_i = importance_i (slope y_i + offset).
 // Either way a c_j is summed in row order, so both give the same bits.
+//
+// When not even the table of features fits, the sums go into count-sketches of the same size:
+// `estimate` then tells which features may be among the largest, and the scan that collects
+// them scores them exactly (candidate_collector.hpp).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,6 +22,7 @@
 
 #include "core/batch.hpp"
 #include "core/buffer.hpp"
+#include "sketch/count_sketch.hpp"
 #include "solve/feature_index.hpp"
 #include "solve/kept_columns.hpp"
 
@@ -31,7 +37,7 @@ class FeatureScores {
 
   // At most so many bytes for the table of features and for the entries kept; `shift` also
   // sums x_i.
-  FeatureScores(std::size_t table_bytes, std::size_t row_bytes, bool shift);
+  FeatureScores(std::size_t table_bytes, std::size_t row_bytes, bool shift, std::uint64_t seed);
 
   void load(const Batch& batch);
   // The first scan is over: c of the first round is known.
@@ -51,6 +57,10 @@ class FeatureScores {
   std::size_t features() const { return keys_.size(); }
   std::size_t entries() const { return entries_; }
   bool rows_kept() const { return rows_kept_; }
+  bool sketched() const { return sketch_.has_value(); }
+  // Only when sketched: c_j, give or take its collisions.
+  double estimate(Key key) const { return static_cast<double>(sketch_->query(key)); }
+  std::span<const double> residuals() const { return r_; }
   double square_sum() const { return square_sum_; }
   bool negative_values() const { return negative_values_; }
   std::size_t bytes() const;
@@ -64,10 +74,14 @@ class FeatureScores {
   std::string derived_name(Key key) const;
 
  private:
+  bool table_full(Key key) const;
   std::uint32_t number_for(Key key);
+  void sketch_row(std::size_t row, std::span<const Key> keys, const float* values);
   void load_row(const Batch& batch, std::size_t row);
   void sum_row(std::size_t row, std::span<const std::uint32_t> numbers, const float* values);
   void forget_rows();
+  void turn_to_sketch();
+  void finish_sketch(double slope, double offset);
   double kept_score(std::size_t column) const;
 
   std::size_t table_bytes_;
@@ -83,6 +97,8 @@ class FeatureScores {
   Buffer<std::uint32_t> numbers_;
   Buffer<float> values_;
   KeptColumns columns_;
+  std::uint64_t seed_;
+  std::optional<CountSketch> sketch_, plain_sketch_;
   // c = scale_ sum r x + plain_scale_ sum p x; the second term only in the first round.
   std::vector<double> r_, plain_r_;
   double scale_ = 1.0;

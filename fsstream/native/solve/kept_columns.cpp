@@ -46,8 +46,7 @@ std::vector<std::uint32_t> KeptColumns::build(std::size_t features, Buffer<std::
     cursor[order[p]] = starts_[p];
     starts_[p + 1] = starts_[p] + sizes[order[p]].entries;
   }
-  entries_.reserve(numbers.size());
-  entries_.set_size(numbers.size());
+  entries_ = Pages<Entry>(numbers.size());
   for (std::size_t row = 0; row + 1 < row_starts.size(); ++row)
     for (std::uint64_t j = row_starts[row]; j < row_starts[row + 1]; ++j)
       entries_[cursor[numbers[j]]++] = {static_cast<std::uint32_t>(row), values[j]};

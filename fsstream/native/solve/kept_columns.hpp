@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/buffer.hpp"
+#include "core/pages.hpp"
 #include "solve/column_cache.hpp"
 
 namespace fsstream {
@@ -30,7 +31,7 @@ class KeptColumns {
                                    Buffer<std::uint32_t>& numbers, Buffer<float>& values);
 
   std::size_t columns() const { return starts_.empty() ? 0 : starts_.size() - 1; }
-  std::size_t bytes() const { return starts_.size() * 8 + entries_.capacity() * sizeof(Entry); }
+  std::size_t bytes() const { return starts_.size() * 8 + entries_.bytes(); }
   std::span<const Entry> column(std::size_t p) const {
     return {entries_.data() + starts_[p], entries_.data() + starts_[p + 1]};
   }
@@ -64,7 +65,7 @@ class KeptColumns {
     double bound;       // |x|_1 of none is larger
   };
 
-  Buffer<Entry> entries_;
+  Pages<Entry> entries_;
   std::vector<std::uint64_t> starts_;
   std::vector<SizeClass> classes_;
 };
