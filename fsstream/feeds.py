@@ -1,7 +1,7 @@
 """What a learner is fed: batches with targets, pass after pass, in the kind of access it declares.
 
-A RowFeed gives the rows of a stream. A ColumnFeed gives the features of a `columns` stream, whose
-targets lie in a file of their own.
+A RowFeed gives the rows of a stream, a TransposedFeed its features. A ColumnFeed gives the features of a
+`columns` stream, whose targets lie in a file of their own.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from fsstream.errors import DataError, UsageError
 from fsstream.model import load_model
 from fsstream.reading import Reading, row_fault
 from fsstream.sources.spool import Spool
+from fsstream.sources.transpose import Columns
 from fsstream.task import Labels, decide, make_map, start_labels
 from fsstream.text import to_text
 
@@ -113,7 +114,13 @@ class RowFeed:
     """The rows of a stream. What cannot be read again, or is to be shuffled, is spooled."""
 
     def __init__(
-        self, options: SelectOptions, chosen: type[Learner], reading: Reading, signals: StopSignals
+        self,
+        options: SelectOptions,
+        chosen: type[Learner],
+        reading: Reading,
+        signals: StopSignals,
+        *,
+        again: bool,
     ) -> None:
         self._options = options
         self._reading = reading
@@ -121,11 +128,10 @@ class RowFeed:
         with signals.waiting():
             labels = reading.labels()
         self.aim = Aim.decide(options, labels, chosen)
-        again = chosen.access is not Access.ROWS or (options.passes or 1) > 1
         spooled = options.shuffle or (again and not reading.input.rereadable)
         self._spool = Spool(options.spool_dir) if spooled else None
         self._spool_full = False
-        if self.aim.kind == "classes" and chosen.access is not Access.ROWS:
+        if self.aim.kind == "classes" and chosen.access is Access.ROWS_AGAIN:
             self._meet_all_classes()
 
     @property
@@ -250,10 +256,57 @@ class ColumnFeed:
             )
 
 
+class TransposedFeed:
+    """The features of a row stream, for learners that take one after the other."""
+
+    def __init__(
+        self, options: SelectOptions, chosen: type[Learner], reading: Reading, signals: StopSignals
+    ) -> None:
+        self._signals = signals
+        self._columns = Columns(options.memory_bytes // 2, options.spool_dir)
+        try:
+            self._targets = self._transpose(RowFeed(options, chosen, reading, signals, again=False))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def task(self) -> Task:
+        """For the learner."""
+        return replace(self.aim.task, targets=self._targets)
+
+    def batches(self, number: int) -> Iterator[Batch]:
+        """The features in the order of their keys, each time."""
+        for batch in self._columns.batches():
+            self._signals.check()
+            yield batch
+
+    def close(self) -> None:
+        """Remove what is on disk."""
+        self._columns.close()
+
+    def _transpose(self, rows: RowFeed) -> NDArray[np.float32]:
+        self.aim = rows.aim
+        targets = []
+        for batch in rows.batches(1):
+            if (batch.importance != 1).any():
+                raise UsageError(
+                    "columns know no weights of rows", hint="leave out --class-weight and row weights"
+                )
+            targets.append(np.array(batch.targets))
+            self._columns.write(batch)
+        self._columns.finish()
+        rows.close()
+        return np.concatenate(targets)
+
+
 def make_feed(options: SelectOptions, chosen: type[Learner], reading: Reading, signals: StopSignals) -> Feed:
     """The feed that gives the backend the access it needs."""
     if reading.format == "columns":
         if chosen.access is not Access.COLUMNS:
             raise UsageError(f"--algo {chosen.name} reads rows, not --format columns", hint="use --algo os")
         return ColumnFeed(options, chosen, reading, signals)
-    return RowFeed(options, chosen, reading, signals)
+    if chosen.access is Access.COLUMNS:
+        return TransposedFeed(options, chosen, reading, signals)
+    again = chosen.access is Access.ROWS_AGAIN or (options.passes or 1) > 1
+    return RowFeed(options, chosen, reading, signals, again=again)
