@@ -429,3 +429,52 @@ class ColumnPool:
     def column_bytes(self) -> int: ...
     def state(self) -> dict[str, NDArray[Any]]: ...
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None: ...
+
+class OnlineLearner:
+    """A kernel that keeps at most B weights, or an l1 method."""
+
+    def update(self, batch: Batch) -> NDArray[np.float32]: ...
+    def chosen(self) -> tuple[list[bytes], NDArray[np.float32]]: ...
+    @property
+    def intercept(self) -> float: ...
+    @property
+    def features(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def collisions(self) -> int: ...
+    def state(self) -> dict[str, NDArray[Any]]: ...
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None: ...
+
+class L1Ladder(OnlineLearner):
+    def counts(self) -> list[int]: ...
+    @property
+    def best_rung(self) -> int: ...
+
+def budgeted(
+    algorithm: str,
+    *,
+    loss: str,
+    budget: int,
+    eta: float,
+    lam: float = 0.0,
+    delta: float = 0.01,
+    gamma: float = 1.0,
+    intercept: bool = False,
+    weighted: bool = True,
+    sketch_width: int = 0,
+    sketch_depth: int = 3,
+    seed: int = 0,
+    memory: int = ...,
+) -> OnlineLearner: ...
+def l1_ladder(
+    method: str,
+    *,
+    loss: str,
+    rungs: Sequence[float],
+    k: int = 0,
+    eta: float,
+    delta: float = 0.01,
+    intercept: bool = False,
+    memory: int = ...,
+) -> L1Ladder: ...

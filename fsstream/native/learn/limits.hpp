@@ -1,0 +1,45 @@
+// Limits of the online learners, found before anything is changed.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+
+#include "core/batch.hpp"
+#include "core/errors.hpp"
+#include "core/state.hpp"
+
+namespace fsstream {
+
+// Sub-gradients up to here leave squares, sums and products of scores finite.
+inline constexpr double kLargestGradient = 1e90;
+
+inline void check_range(const Batch& batch, std::size_t row, double slope) {
+  double largest = 1.0;
+  for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j)
+    largest = std::max(largest, std::abs(static_cast<double>(batch.values[j])));
+  if (!(std::abs(slope) * largest < kLargestGradient))
+    throw Diverged("the weights left the range of numbers\nlower --learning-rate, or scale the features' values");
+}
+
+inline void check_memory(std::size_t needed, std::size_t limit, std::size_t features) {
+  if (needed <= limit) return;
+  throw LimitExceeded("the state of " + std::to_string(features) + " features does not fit into " +
+                      std::to_string(limit >> 20) +
+                      " MB\ngive more --memory, or keep the state in a sketch: --set store=sketch");
+}
+
+// What a saved state must promise before it is taken over.
+inline bool in_range(std::span<const double> numbers) {
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [](double x) { return std::abs(x) < kLargestGradient * kLargestGradient * 1e18; });
+}
+inline bool not_negative(std::span<const double> numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x >= 0.0; });
+}
+inline void check_state(bool good) {
+  if (!good) throw BadState("state: numbers that no run of these options could have reached");
+}
+
+}  // namespace fsstream
