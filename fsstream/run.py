@@ -22,6 +22,7 @@ from fsstream.algorithms.one_versus_rest import OneVersusRest
 from fsstream.config import LEARNING_FIELDS, parse_parameters, suggest
 from fsstream.errors import LimitError, UsageError
 from fsstream.feeds import make_feed
+from fsstream.groups import read_groups
 from fsstream.model import Model
 from fsstream.progress import Progress
 from fsstream.reading import Reading
@@ -97,6 +98,7 @@ def common_options(options: SelectOptions, chosen: type[Learner]) -> Common:
         memory=options.memory_bytes,
         threads=options.thread_count,
         workers=options.workers or 1,
+        groups=read_groups(options.groups) if options.groups else None,
     )
 
 

@@ -68,6 +68,7 @@ class Common:
     memory: int = 1 << 30  # bytes the learner may use
     threads: int = 1
     workers: int = 1
+    groups: Mapping[bytes, Sequence[str]] | None = None  # --groups: the groups of each feature
 
 
 @dataclass(frozen=True)

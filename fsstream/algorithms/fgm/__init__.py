@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from fsstream.algorithms.fgm.groups import GroupMachine
 from fsstream.algorithms.fgm.machine import Machine, Progress
 from fsstream.algorithms.fgm.parameters import FgmParameters
 from fsstream.algorithms.learner import Access, Common, Learner, Task
@@ -34,14 +35,12 @@ class Fgm(Learner):
     paper = "Towards Ultrahigh Dimensional Feature Selection for Big Data (2014), Algorithms 1 to 5"
     access = Access.ROWS_AGAIN
     losses: ClassVar[tuple[str, ...]] = ("squared-hinge", "logistic", "squared")
-    uses: ClassVar[frozenset[str]] = frozenset({"k"})
+    uses: ClassVar[frozenset[str]] = frozenset({"k", "groups"})
     Parameters = FgmParameters
 
     def __init__(self, common: Common, parameters: FgmParameters, task: Task) -> None:
         assert common.k is not None
-        self._machine = Machine(
-            common.k, task.loss, parameters, shift=common.intercept, memory=common.memory, seed=common.seed
-        )
+        self._machine = machine_for(common, parameters, task)
         self._go(self._machine.work())
 
     def _go(self, work: Iterator[Scan]) -> None:
@@ -70,7 +69,12 @@ class Fgm(Learner):
         kept = [] if machine.kept is None else machine.kept.tolist()
         weights = machine.problem.by_column()[kept].astype(np.float32) if kept else np.zeros(0, np.float32)
         nonzero = [place for place, weight in enumerate(weights.tolist()) if weight != 0.0]
-        return Selection([machine.names[kept[place]] for place in nonzero], weights[nonzero])
+        labels = machine.group_labels() if kept else None
+        return Selection(
+            [machine.names[kept[place]] for place in nonzero],
+            weights[nonzero],
+            groups=None if labels is None else [labels[place] for place in nonzero],
+        )
 
     def intercepts(self) -> NDArray[np.float32]:
         """-b of the paper's w'x - b."""
@@ -86,7 +90,7 @@ class Fgm(Learner):
             "B": machine.plan.B,
             "C": machine.plan.C,
             "rounds": len(machine.objectives),
-            "generated": len(machine.keys),
+            "generated": machine.generated,
             "rows_in_memory": machine.scores.rows_kept,
             "scores": "sketch" if machine.scores.sketched else "exact",
             "objective": machine.objectives,
@@ -129,3 +133,12 @@ class Fgm(Learner):
             "rows in memory, at most": common.memory // 2,
             "columns of chosen features, at most": common.memory // 4,
         }
+
+
+def machine_for(common: Common, parameters: FgmParameters, task: Task) -> Machine:
+    """The outer loop over single features, or over what the options group or multiply them into."""
+    assert common.k is not None
+    fixed: dict[str, Any] = {"shift": common.intercept, "memory": common.memory, "seed": common.seed}
+    if common.groups is not None or parameters.groups != "none":
+        return GroupMachine(common.k, task.loss, parameters, table=common.groups, **fixed)
+    return Machine(common.k, task.loss, parameters, **fixed)

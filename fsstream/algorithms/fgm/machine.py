@@ -41,7 +41,7 @@ DROPPED_A_TRIM = 0.2
 
 @dataclass(frozen=True)
 class Progress:
-    """What a checkpoint keeps: the keys of each round and the solution over them; never columns."""
+    """What a checkpoint keeps: what each round brought and the solution over them; never columns."""
 
     rounds: tuple[NDArray[np.uint64], ...] = ()
     weights: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
@@ -49,9 +49,9 @@ class Progress:
     tau: float = 0.0
     objectives: tuple[float, ...] = ()
 
-    def after(self, keys: NDArray[np.uint64], problem: ReducedProblem, objectives: list[float]) -> Progress:
+    def after(self, ids: NDArray[np.uint64], problem: ReducedProblem, objectives: list[float]) -> Progress:
         """One round later."""
-        return Progress((*self.rounds, keys), problem.weights, problem.bias, problem.tau, tuple(objectives))
+        return Progress((*self.rounds, ids), problem.weights, problem.bias, problem.tau, tuple(objectives))
 
 
 class Machine:
@@ -71,6 +71,7 @@ class Machine:
         self.keys: list[int] = []  # by column
         self.names: list[bytes] = []  # by column
         self.kept: NDArray[np.uint32] | None = None  # the columns of the outcome
+        self.kept_units = np.zeros(0, np.int64)
         self.objectives: list[float] = []
         self.bounds: list[tuple[float, float]] = []  # theta_t, phi_t
         self.collisions = 0
@@ -91,10 +92,9 @@ class Machine:
         self._begin()
         self.objectives = list(progress.objectives)
         if progress.rounds:
-            fresh = list(dict.fromkeys(int(key) for keys in progress.rounds for key in keys))
-            yield from self._collect(np.array(fresh, dtype=np.uint64))
-            for keys in progress.rounds:
-                self.problem.add_group(self._columns_of(keys))
+            yield from self._gather(np.concatenate(progress.rounds))
+            for ids in progress.rounds:
+                self.problem.add_group(self._columns_of(ids))
             self.problem.start_from(progress.weights, progress.bias, progress.tau)
         yield from self._generate()
         self._trim()
@@ -130,13 +130,13 @@ class Machine:
         while (wanted := self._wanted()) > 0 and not self._settled():
             if self.problem.groups:
                 yield Score(self.scores, self.problem.residuals)
-            keys = yield from self._worst_case(min(wanted, self.plan.B))
-            if len(keys) == 0:
+            ids = yield from self._worst_case(min(wanted, self.plan.B))
+            if len(ids) == 0:
                 return
-            self.problem.add_group(self._columns_of(keys))
+            self.problem.add_group(self._columns_of(ids))
             self.problem.solve()
             self.objectives.append(self.problem.objective)
-            self._progress = self._progress.after(keys, self.problem, self.objectives)
+            self._progress = self._progress.after(ids, self.problem, self.objectives)
 
     def _wanted(self) -> int:
         """How many features are still to be generated."""
@@ -144,15 +144,15 @@ class Machine:
         if (
             self.plan.rounds
             and len(self.problem.groups) >= self.plan.rounds
-            and len(self.keys) >= self.plan.k
+            and self.generated >= self.plan.k
         ):
             return 0
-        return self.plan.target - len(self.keys)
+        return self.plan.target - self.generated
 
     def _settled(self) -> bool:
         """The stopping rule (37), which never stops below k."""
         assert self.plan is not None
-        if self._parameters.stop == 0.0 or len(self.keys) < self.plan.k or len(self.objectives) < 2:
+        if self._parameters.stop == 0.0 or self.generated < self.plan.k or len(self.objectives) < 2:
             return False
         fall = self.objectives[-2] - self.objectives[-1]
         return fall <= self._parameters.stop * self.objectives[0]
@@ -180,7 +180,7 @@ class Machine:
         else:
             chosen = new[:wanted]
         if not self.scores.sketched:
-            yield from self._collect(chosen[~np.isin(chosen, old)])
+            yield from self._gather(chosen)
         return chosen
 
     def _note_bounds(self, squares: float) -> None:
@@ -205,7 +205,13 @@ class Machine:
             np.array([score for _, score, _, _ in found]),
         )
 
+    def _gather(self, ids: NDArray[np.uint64]) -> Iterator[Scan]:
+        """Columns for what a round brings, as far as they are not there yet."""
+        yield from self._collect(ids)
+
     def _collect(self, keys: NDArray[np.uint64]) -> Iterator[Scan]:
+        fresh = keys[~np.isin(keys, self.known)]
+        keys = np.array(list(dict.fromkeys(fresh.tolist())), dtype=np.uint64)
         scan = Collect(self.scores, self.problem.columns, keys)
         yield scan
         self.keys += keys.tolist()
@@ -216,18 +222,35 @@ class Machine:
         number = {key: column for column, key in enumerate(self.keys)}
         return np.array([number[int(key)] for key in keys], dtype=np.uint32)
 
+    @property
+    def generated(self) -> int:
+        """How many there are to choose k from."""
+        return len(self.keys)
+
+    def _members(self) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """What k counts, and the columns it is made of: here each is its own."""
+        return np.arange(len(self.keys)), np.arange(len(self.keys), dtype=np.uint32)
+
     def _trim(self) -> None:
-        """Down to k features, a fifth at a time; the rest is fitted anew."""
-        columns = np.arange(len(self.keys), dtype=np.uint32)
-        if not self._literal or np.count_nonzero(self.problem.by_column()) < min(self._k, len(columns)):
-            self.problem.refit(columns, last=len(columns) <= self._k)
-        while len(columns) > self._k:
-            left = max(self._k, int(len(columns) * (1 - DROPPED_A_TRIM)))
-            moved = self.problem.contributions(columns)
-            order = np.lexsort((np.array(self.keys, dtype=np.uint64)[columns], -moved))
-            columns = np.sort(columns[order[:left]])
-            self.problem.refit(columns, last=left == self._k)
-        self.kept = columns
+        """Down to k, a fifth at a time; what is left is fitted anew."""
+        unit, column = self._members()
+        self.kept_units = np.arange(self.generated)
+        self.kept = np.unique(column)
+        zeros = len(self.kept) - np.count_nonzero(self.problem.by_column()[self.kept])
+        if not self._literal or (zeros > 0 and self.generated <= self._k):
+            self.problem.refit(self.kept, last=self.generated <= self._k)
+        while len(self.kept_units) > self._k:
+            left = max(self._k, int(len(self.kept_units) * (1 - DROPPED_A_TRIM)))
+            moved = self.problem.contributions(self.kept)
+            size = np.bincount(unit, moved[column] ** 2, minlength=self.generated)[self.kept_units]
+            order = np.argsort(-size, kind="stable")
+            self.kept_units = np.sort(self.kept_units[order[:left]])
+            self.kept = np.unique(column[np.isin(unit, self.kept_units)])
+            self.problem.refit(self.kept, last=left == self._k)
+
+    def group_labels(self) -> list[str] | None:
+        """The group of each kept column, when groups are what is selected."""
+        return None
 
     def _name(self) -> Iterator[Scan]:
         assert self.kept is not None

@@ -27,3 +27,9 @@ class FgmParameters:
         0.0, "rounds stop when the objective falls by less than this share, never below k", low=0.0, high=1.0
     )
     trim: float = parameter(0.0, "features generated as a multiple of k; 0: by rule; 1: no trimming", low=0.0)
+    groups: str = parameter(
+        "none",
+        "namespace: features are grouped by what stands before ^ in their name; "
+        "tree: as in --groups, and a group a/b/c lies in a/b, which lies in a",
+        choices=("none", "namespace", "tree"),
+    )

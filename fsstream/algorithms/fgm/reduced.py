@@ -125,7 +125,8 @@ class ReducedProblem:
         return total
 
     def contributions(self, columns: NDArray[np.uint32]) -> NDArray[np.float64]:
-        """|w_j| |x_j| of each column: what it moves the decision values by."""
+        """|w_j| |x_j|, what a column moves the decision values by; by column, zero for others."""
         squares = self.columns.square_sums(columns, np.ones(len(self._targets)))
-        moved: NDArray[np.float64] = np.abs(self.by_column()[columns]) * np.sqrt(squares)
+        moved = np.zeros(self.columns.columns)
+        moved[columns] = np.abs(self.by_column()[columns]) * np.sqrt(squares)
         return moved

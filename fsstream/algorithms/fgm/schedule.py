@@ -67,5 +67,5 @@ def over_generation(k: int, seen: Seen) -> float:
 
 
 def cost(seen: Seen) -> float:
-    """C for rows of any length: what C = 100 is for rows of unit length."""
-    return 100.0 / (seen.mean_square or 1.0)
+    """C for rows of any length: what C = 100 is for rows of unit length, less when rows are few."""
+    return min(100.0, max(10.0, seen.rows / 100)) / (seen.mean_square or 1.0)

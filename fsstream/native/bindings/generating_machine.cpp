@@ -92,6 +92,13 @@ void bind_scores(nb::module_& m) {
   nb::class_<FeatureScores>(m, "FeatureScores")
       .def(nb::init<std::size_t, std::size_t, bool, std::uint64_t>(), nb::arg("table_bytes"), nb::arg("row_bytes"),
            nb::arg("shift"), nb::arg("seed") = 0)
+      .def("note_namespaces", &FeatureScores::note_namespaces)
+      .def("namespaces",
+           [](const FeatureScores& self) {
+             nb::list names;
+             for (const std::string& name : self.namespace_names()) names.append(nb::bytes(name.data(), name.size()));
+             return nb::make_tuple(own(self.namespaces()), names);
+           })
       .def("load", &FeatureScores::load, nb::arg("batch"), nb::call_guard<nb::gil_scoped_release>())
       .def("finish_load", &FeatureScores::finish_load, nb::arg("slope"), nb::arg("offset"),
            nb::call_guard<nb::gil_scoped_release>())

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.hpp"
+#include "hash/identity.hpp"
 
 namespace fsstream {
 
@@ -83,6 +83,14 @@ std::uint32_t FeatureScores::number_for(Key key) {
   return number;
 }
 
+void FeatureScores::note_namespace(std::string_view name) {
+  const std::size_t mark = name.find('^');
+  const std::string_view before = mark == std::string_view::npos ? std::string_view() : name.substr(0, mark);
+  const std::uint32_t number = namespace_index_.insert(key_of_name(before));
+  if (number == namespace_names_.size()) namespace_names_.emplace_back(before);
+  namespaces_.push_back(number);
+}
+
 void FeatureScores::load(const Batch& batch) {
   naming_ = batch.naming;
   kmer_length_ = batch.kmer_length;
@@ -109,8 +117,10 @@ void FeatureScores::load_row(const Batch& batch, std::size_t row) {
   for (std::size_t j = 0; j < size && !sketched(); ++j)
     if (table_full(batch.keys[begin + j]))
       turn_to_sketch();
-    else
+    else {
       numbers_.push_back(number_for(batch.keys[begin + j]));
+      if (namespaces_noted_ && namespaces_.size() < keys_.size()) note_namespace(batch.name(begin + j, scratch_));
+    }
   double square = 0.0;
   for (std::size_t j = 0; j < size; ++j) {
     const double value = static_cast<double>(values[j]);
@@ -201,6 +211,11 @@ void FeatureScores::finish_load(double slope, double offset) {
   for (std::uint32_t p = 0; p < order.size(); ++p) {
     place[order[p]] = p;
     keys[p] = keys_[order[p]];
+  }
+  if (namespaces_noted_) {
+    std::vector<std::uint32_t> namespaces(order.size());
+    for (std::size_t p = 0; p < order.size(); ++p) namespaces[p] = namespaces_[order[p]];
+    namespaces_ = std::move(namespaces);
   }
   keys_ = std::move(keys);
   index_.renumber(place);

@@ -39,6 +39,12 @@ class FeatureScores {
   // sums x_i.
   FeatureScores(std::size_t table_bytes, std::size_t row_bytes, bool shift, std::uint64_t seed);
 
+  // Before the first row: remember what stands before ^ in each feature's name.
+  void note_namespaces() { namespaces_noted_ = true; }
+  // By feature, in the order of keys(): a number into namespace_names().
+  const std::vector<std::uint32_t>& namespaces() const { return namespaces_; }
+  const std::vector<std::string>& namespace_names() const { return namespace_names_; }
+
   void load(const Batch& batch);
   // The first scan is over: c of the first round is known.
   void finish_load(double slope, double offset);
@@ -76,6 +82,7 @@ class FeatureScores {
  private:
   bool table_full(Key key) const;
   std::uint32_t number_for(Key key);
+  void note_namespace(std::string_view name);
   void sketch_row(std::size_t row, std::span<const Key> keys, const float* values);
   void load_row(const Batch& batch, std::size_t row);
   void sum_row(std::size_t row, std::span<const std::uint32_t> numbers, const float* values);
@@ -106,8 +113,13 @@ class FeatureScores {
   std::size_t entries_ = 0;
   double square_sum_ = 0.0;
   bool negative_values_ = false;
+  bool namespaces_noted_ = false;
+  std::vector<std::uint32_t> namespaces_;
+  std::vector<std::string> namespace_names_;
+  FeatureIndex namespace_index_;  // by hash of the name
   Naming naming_ = Naming::kText;
   int kmer_length_ = 0;
+  std::string scratch_;
 };
 
 }  // namespace fsstream

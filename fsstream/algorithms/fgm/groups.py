@@ -1,0 +1,199 @@
+"""Groups of features: the worst case takes whole groups by |c_G|^2 (sections 2.2, 2.3, 4.2, 4.3).
+
+In: which groups a feature is in, from --groups or from namespaces. Groups may overlap: a feature
+stands in each of them, as in the paper's augmented data, over one shared column. A feature in no
+group is a group of its own, under its own name. In a tree, a group named `a/b` lies in `a`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsstream._native import key_of_name
+from fsstream.algorithms.fgm.machine import Machine
+from fsstream.errors import LimitError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fsstream.algorithms.fgm.scans import Scan
+
+
+class GroupMachine(Machine):
+    """k counts groups; a round brings the B groups with the largest sum of c_j^2."""
+
+    def __init__(self, *fixed: Any, table: Mapping[bytes, Sequence[str]] | None, **options: Any) -> None:
+        super().__init__(*fixed, **options)
+        self._tree = self._parameters.groups == "tree"
+        self._by_namespace = self._parameters.groups == "namespace"
+        if self._by_namespace:
+            self.scores.note_namespaces()
+        self._table = {} if table is None else table
+        self._chosen: list[int] = []  # group numbers, in the order they came
+
+    def _begin(self) -> None:
+        super()._begin()
+        if self.scores.sketched:
+            raise LimitError(
+                "the features of this stream do not fit the memory fgm may use for groups",
+                hint="raise --memory: groups need c of every feature",
+            )
+        self._layout = self._namespaces() if self._by_namespace else self._listed()
+
+    def _namespaces(self) -> Layout:
+        numbers, names = self.scores.namespaces()
+        spelled = [name.decode("utf-8", "surrogateescape") for name in names]
+        return Layout(spelled, numbers.astype(np.int64), np.arange(len(numbers)))
+
+    def _listed(self) -> Layout:
+        """Every feature of the stream with its groups; what is in none comes after, alone."""
+        place = {key: number for number, key in enumerate(self.scores.keys().tolist())}
+        named: dict[str, list[int]] = {}
+        for name, groups in self._table.items():
+            feature = place.get(key_of_name(name))
+            if feature is None:
+                continue
+            for group in dict.fromkeys(path for group in groups for path in self._paths(group)):
+                named.setdefault(group, []).append(feature)
+        names = sorted(named)
+        member = np.repeat(np.arange(len(names)), [len(named[name]) for name in names])
+        held = np.array([f for name in names for f in named[name]], dtype=np.int64)
+        lone = np.setdiff1d(np.arange(len(place)), held)
+        lone = lone[np.argsort(self.scores.keys()[lone], kind="stable")]
+        return Layout(
+            names,
+            np.concatenate([member, len(names) + np.arange(len(lone))]).astype(np.int64),
+            np.concatenate([held, lone]).astype(np.int64),
+        )
+
+    def _paths(self, group: str) -> list[str]:
+        if not self._tree:
+            return [group]
+        parts = group.split("/")
+        return ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
+
+    @property
+    def generated(self) -> int:
+        """Groups so far."""
+        return len(self._chosen)
+
+    def _worst_case(self, wanted: int) -> Generator[Scan, None, NDArray[np.uint64]]:
+        assert self.plan is not None
+        squares = self.scores.scores() ** 2
+        taken = set(self._chosen)
+        if self.problem.groups:
+            best = self._layout.best(squares, self.plan.B, set(), pruned=self._tree)
+            self._note_bounds(float(sum(score for _, score in best)))
+        found = self._layout.best(squares, wanted, taken, pruned=self._tree)
+        ids = np.array([group for group, _ in found], dtype=np.uint64)
+        yield from self._gather(ids)
+        return ids
+
+    def _gather(self, ids: NDArray[np.uint64]) -> Iterator[Scan]:
+        keys = self.scores.keys()
+        self._chosen += [group for group in dict.fromkeys(ids.tolist()) if group not in set(self._chosen)]
+        features = [self._layout.features(int(group)) for group in ids]
+        yield from self._collect(keys[np.concatenate([np.zeros(0, np.int64), *features])])
+
+    def _columns_of(self, ids: NDArray[np.uint64]) -> NDArray[np.uint32]:
+        features = [self._layout.features(int(group)) for group in ids]
+        keys = self.scores.keys()[np.concatenate([np.zeros(0, np.int64), *features])]
+        return super()._columns_of(keys)
+
+    def _members(self) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        columns = [self._columns_of(np.array([group], dtype=np.uint64)) for group in self._chosen]
+        unit = np.repeat(np.arange(len(columns)), [len(part) for part in columns])
+        return unit, np.concatenate([np.zeros(0, np.uint32), *columns])
+
+    def group_labels(self) -> list[str]:
+        """A column in several kept groups counts to the one that came first."""
+        assert self.kept is not None
+        unit, column = self._members()
+        first: dict[int, int] = {}
+        kept = set(self.kept_units.tolist())
+        for u, c in zip(unit.tolist(), column.tolist(), strict=True):
+            if u in kept:
+                first.setdefault(c, u)
+        return [self._label(self._chosen[first[c]], c) for c in self.kept.tolist()]
+
+    def _label(self, group: int, column: int) -> str:
+        if group < len(self._layout.names):
+            return self._layout.names[group]
+        return self.names[column].decode("utf-8", "surrogateescape")
+
+
+class Layout:
+    """Groups over features: group[e] holds feature[e]. Groups beyond the names hold one feature."""
+
+    def __init__(self, names: list[str], group: NDArray[np.int64], feature: NDArray[np.int64]) -> None:
+        self.names = names
+        order = np.argsort(group, kind="stable")
+        self._group, self._feature = group[order], feature[order]
+        self.groups = int(self._group[-1]) + 1 if len(group) else 0
+        self._starts = np.searchsorted(self._group, np.arange(self.groups + 1))
+        self.scored = 0  # how many groups the last search looked at
+
+    def features(self, group: int) -> NDArray[np.int64]:
+        """The features of a group."""
+        return self._feature[self._starts[group] : self._starts[group + 1]]
+
+    def best(
+        self, squares: NDArray[np.float64], count: int, taken: set[int], *, pruned: bool
+    ) -> list[tuple[int, float]]:
+        """The groups with the largest sum of c_j^2; ties: the smaller number."""
+        if pruned:
+            return self._best_pruned(squares, count, taken)
+        scores = np.bincount(self._group, squares[self._feature], minlength=self.groups)
+        self.scored = self.groups
+        open_groups = np.setdiff1d(np.arange(self.groups), np.array(sorted(taken), dtype=np.int64))
+        open_groups = open_groups[scores[open_groups] > 0]
+        order = np.lexsort((open_groups, -scores[open_groups]))[:count]
+        return [(int(g), float(scores[g])) for g in open_groups[order]]
+
+    def _best_pruned(
+        self, squares: NDArray[np.float64], count: int, taken: set[int]
+    ) -> list[tuple[int, float]]:
+        """Remark 2: a group never scores above the group it lies in, so subtrees wait below roots.
+
+        The heap holds the roots of what has not been looked into; once its largest falls below the
+        count-th score found, nothing under any of them can come in.
+        """
+        self.scored = 0
+        heap = [self._entry(squares, group) for group in self._roots]
+        heapq.heapify(heap)
+        found: list[tuple[int, float]] = []
+        while heap and len(found) < count:
+            negative, group = heapq.heappop(heap)
+            if negative == 0.0:
+                break
+            if group not in taken:
+                found.append((group, -negative))
+            for child in self._children.get(group, ()):
+                heapq.heappush(heap, self._entry(squares, child))
+        return found
+
+    def _entry(self, squares: NDArray[np.float64], group: int) -> tuple[float, int]:
+        self.scored += 1
+        one = np.zeros(len(self.features(group)), np.int64)
+        # bincount adds one after the other, as the unpruned search does: the same bits.
+        return -float(np.bincount(one, squares[self.features(group)])[0]), group
+
+    @property
+    def _roots(self) -> list[int]:
+        tops = [g for g, name in enumerate(self.names) if "/" not in name]
+        return tops + list(range(len(self.names), self.groups))
+
+    @property
+    def _children(self) -> dict[int, list[int]]:
+        if not hasattr(self, "_child_table"):
+            number = {name: g for g, name in enumerate(self.names)}
+            self._child_table: dict[int, list[int]] = {}
+            for name, g in number.items():
+                if "/" in name:
+                    self._child_table.setdefault(number[name.rpartition("/")[0]], []).append(g)
+        return self._child_table

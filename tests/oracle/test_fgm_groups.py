@@ -1,0 +1,132 @@
+"""Groups in fgm: whole groups by |c_G|^2, overlapping and in trees, against plain numpy."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fsstream import _native
+from fsstream.algorithms.fgm import Fgm
+from fsstream.algorithms.fgm.groups import Layout
+from fsstream.algorithms.learner import Common, Task
+from tests.oracle import fgm_oracle as oracle
+from tests.oracle.test_fgm_rounds import batches, run
+
+
+def grouped(k, table, shift=False, memory=1 << 28, loss="logistic", **parameters):
+    common = Common(k=k, memory=memory, intercept=shift, groups=table)
+    return Fgm(common, Fgm.Parameters(**parameters), Task(loss, ("-1", "1")))
+
+
+def planted_groups(seed, rows=400, groups=20, size=4, relevant=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, groups * size)).astype(np.float32).astype(np.float64)
+    w = np.zeros((groups, size))
+    w[rng.choice(groups, relevant, replace=False)] = rng.normal(size=(relevant, size))
+    table = {b"%d" % j: (f"g{j // size:02d}",) for j in range(groups * size)}
+    return X, np.where(X @ w.ravel() > 0, 1.0, -1.0), np.flatnonzero(np.abs(w).sum(1)), table
+
+
+def test_planted_groups_are_found_whole():
+    for seed in range(4):
+        X, y, relevant, table = planted_groups(seed)
+        fgm = grouped(3, table)
+        run(fgm, batches(X, y))
+        found = fgm.selection()
+        assert found.groups is not None
+        assert set(found.groups) == {f"g{j:02d}" for j in relevant}
+        assert len(found) == 12
+        for name, group in zip(found.names, found.groups, strict=True):
+            assert table[name] == (group,)
+
+
+def test_first_round_is_algorithm_2():
+    X, y, _, table = planted_groups(5)
+    fgm = grouped(4, table, B=4, C=1.0, trim=1.0)
+    run(fgm, batches(X, y))
+    c = X.T @ oracle.start_residuals("logistic", y, np.ones(len(y)), False)
+    best = np.argsort(-(c.reshape(20, 4) ** 2).sum(1))[:4]
+    assert set(fgm.selection().groups) == {f"g{j:02d}" for j in best}
+
+
+@pytest.mark.parametrize("memory", [1 << 28, 1 << 18])
+def test_scanned_groups_have_the_bits_of_rows_in_memory(memory):
+    X, y, _, table = planted_groups(6)
+    kept = grouped(6, table, shift=True)
+    run(kept, batches(X, y))
+    scanned = grouped(6, table, shift=True, memory=memory)
+    run(scanned, batches(X, y, pieces=5))
+    assert scanned.facts()["rows_in_memory"] == (memory == 1 << 28)
+    assert scanned.selection().weights.tolist() == kept.selection().weights.tolist()
+    assert scanned.selection().groups == kept.selection().groups
+
+
+def test_overlapping_groups_share_columns():
+    """Feature 0 stands in both groups; it is written once, and both groups are whole."""
+    X, y, _, _ = planted_groups(7, groups=5)
+    table = {b"%d" % j: ("left",) for j in range(1, 6)} | {b"%d" % j: ("right",) for j in range(6, 10)}
+    table[b"0"] = ("left", "right")
+    fgm = grouped(2, table, B=1, trim=1.0)
+    run(fgm, batches(X[:, :10], y))
+    found = fgm.selection()
+    assert sorted(found.names) == [b"%d" % j for j in range(10)]
+    assert set(found.groups) == {"left", "right"}
+
+
+def test_features_without_a_group_stand_alone():
+    X, y, _, table = planted_groups(8)
+    lone = {name: groups for name, groups in table.items() if int(name) >= 8}
+    fgm = grouped(40, lone, trim=1.0)
+    run(fgm, batches(X, y))
+    found = fgm.selection()
+    labels = dict(zip(found.names, found.groups, strict=True))
+    assert labels[b"3"] == "3"
+    assert labels[b"9"] == "g02"
+
+
+@given(st.data())
+def test_pruned_tree_is_the_unpruned_one(data):
+    """Remark 2: subtrees whose root scores below the best found so far are never looked into."""
+    leaves = data.draw(st.integers(1, 30))
+    paths = [data.draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=4)) for _ in range(leaves)]
+    names = sorted({"/".join(path[: d + 1]) for path in paths for d in range(len(path))})
+    group = [names.index("/".join(p[: d + 1])) for p in paths for d in range(len(p))]
+    feature = [leaf for leaf, p in enumerate(paths) for _ in range(len(p))]
+    squares = np.array(data.draw(st.lists(st.integers(0, 5), min_size=leaves, max_size=leaves)), float)
+    layout = Layout(names, np.array(group), np.array(feature))
+    count = data.draw(st.integers(1, 6))
+    taken = set(data.draw(st.lists(st.integers(0, len(names) - 1), max_size=3)))
+    pruned = layout.best(squares, count, taken, pruned=True)
+    looked_at = layout.scored
+    plain = layout.best(squares, count, taken, pruned=False)
+    assert [score for _, score in pruned] == [score for _, score in plain]
+    assert looked_at <= len(names)
+
+
+def test_tree_by_names_like_paths():
+    X, y, _, table = planted_groups(9)
+    tree = {name: (f"root{int(g[0][1:]) // 10}/{g[0]}",) for name, g in table.items()}
+    fgm = grouped(3, tree, groups="tree", trim=1.0, B=1)
+    run(fgm, batches(X, y))
+    labels = set(fgm.selection().groups)
+    # A root holds all below it and scores highest, so the roots come first and own every column.
+    assert labels == {"root0", "root1"}
+    assert fgm.facts()["generated"] == 3
+
+
+def test_namespaces_are_groups():
+    X, y, relevant, _ = planted_groups(10)
+    row, column = np.nonzero(X)
+    names = [b"ns%d^f%d" % (j // 4, j) for j in column]
+    keys = np.array([_native.key_of_name(n) for n in names], np.uint64)
+    starts = np.searchsorted(row, np.arange(len(y) + 1)).astype(np.uint64)
+    batch = _native.Batch.from_arrays(
+        starts, keys, X[row, column].astype(np.float32), y.astype(np.float32), None, names
+    )
+    fgm = grouped(3, None, groups="namespace")
+    run(fgm, [batch])
+    found = fgm.selection()
+    assert set(found.groups) == {f"ns{j}" for j in relevant}
+    assert all(
+        name.split(b"^")[0].decode() == group for name, group in zip(found.names, found.groups, strict=True)
+    )
