@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream._native import Batch
 from fsstream.errors import DataError, FsstreamError
-from fsstream.formats import detect, format_named, make_parser
+from fsstream.formats import detect, format_named, make_parser, take_of
 from fsstream.pipeline import Parsed, parse_blocks
-from fsstream.sources import Input
+from fsstream.sources import PEEK_RECORDS, Input
 from fsstream.task import Labels
 from fsstream.text import to_text
 
@@ -38,8 +38,10 @@ class Reading:
         self._options = options
         self.input = Input(options.inputs, size=options.block_size)
         try:
-            beginning = self.input.peek()
+            beginning = self._look(options.format)
             decided = detect.decide(options, beginning)
+            if options.format == "auto":
+                beginning = self._look(decided.name)
         except BaseException:
             self.input.close()
             raise
@@ -65,7 +67,7 @@ class Reading:
         """The labels of the first records; bad records among them are passed over."""
         texts: list[bytes] = []
         values: list[float] = []
-        batch, parser = Batch(), self._parser()
+        batch, parser = Batch(), self._label_parser()
         for block in self._beginning:
             parser.parse(block.data, batch, True, block.source, True)
             texts += batch.labels()
@@ -103,6 +105,19 @@ class Reading:
         """Let go of files."""
         self.bad.close()
         self.input.close()
+
+    def _look(self, name: str) -> list[Block]:
+        """The first 10,000 records, as the format counts them; a table's header is not one of them."""
+        take = take_of(name)
+        if take is None:
+            return self.input.peek()
+        header = name in ("csv", "tsv") and not self._options.no_header
+        return self.input.peek(PEEK_RECORDS + header, take)
+
+    def _label_parser(self) -> Parser:
+        """For a look at labels alone: of a long sequence nothing but its letters is counted."""
+        kmer = 1 if self.format_options.kmer else None
+        return self._format.parser(dataclasses.replace(self.format_options, kmer=kmer))
 
     def _parser(self) -> Parser:
         return make_parser(self.format, self.format_options)

@@ -2,7 +2,8 @@
 
 Each module is two functions: `head(data, final)`, how many bytes of `data` are whole records
 (with `final`, nothing follows: all of them), and `parser(options)`, the native parser of it. Formats
-that have to see records before they can be parsed also have `settle(options, beginning)`.
+that have to see records before they can be parsed also have `settle(options, beginning)`, formats of
+records that are more than one line `take(data, records)`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from fsstream._native import FilteredParser, NormalizedParser
 from fsstream.text import to_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from typing_extensions import Buffer
 
@@ -70,3 +71,14 @@ def settle(name: str, options: FormatOptions, beginning: Sequence[Block]) -> For
     """
     decide = getattr(format_named(name), "settle", None)
     return options if decide is None else cast("FormatOptions", decide(options, beginning))
+
+
+def take_of(name: str) -> Callable[[bytes, int], tuple[int, int]] | None:
+    """How the format takes at most so many whole records off the front of data: their number, their bytes.
+
+    None: a record is a line.
+    """
+    if name not in FORMATS:
+        return None
+    take = getattr(format_named(name), "take", None)
+    return cast("Callable[[bytes, int], tuple[int, int]] | None", take)

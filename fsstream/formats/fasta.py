@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fsstream._native import FastaParser, fasta_head
+from fsstream._native import FastaParser, fasta_head, take_records
 from fsstream.formats.sequences import kmer_options
 
 if TYPE_CHECKING:
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 def head(data: Buffer, final: bool) -> int:
     """Bytes up to the end of the last whole record; all of them when nothing follows."""
     return len(memoryview(data)) if final else fasta_head(data)
+
+
+def take(data: Buffer, records: int) -> tuple[int, int]:
+    """At most so many whole records at the front: their number, their bytes."""
+    return take_records("fasta", data, records)
 
 
 def parser(options: FormatOptions) -> FastaParser:

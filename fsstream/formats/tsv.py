@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fsstream._native import table_head
+from fsstream._native import table_head, take_records
 from fsstream.formats import tables
 
 if TYPE_CHECKING:
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 def head(data: Buffer, final: bool) -> int:
     """Bytes up to the end of the last whole record; all of them when nothing follows."""
     return len(memoryview(data)) if final else table_head(data, "tsv")
+
+
+def take(data: Buffer, records: int) -> tuple[int, int]:
+    """At most so many whole records at the front: their number, their bytes."""
+    return take_records("tsv", data, records)
 
 
 def settle(options: FormatOptions, beginning: Sequence[Block]) -> FormatOptions:

@@ -86,6 +86,20 @@ void bind_tables(nb::module_& m) {
       .def("__init__", &construct_table, nb::arg("form"), nb::arg("header"), nb::arg("columns"));
 }
 
+// The whole records at the front of a buffer: how many, and their bytes.
+nb::tuple take_records(std::string_view form, nb::handle buffer, std::size_t most) {
+  const LentText text = lend(buffer);
+  Taken taken;
+  if (form == "fasta") {
+    taken = take_fasta(text.view, most);
+  } else if (form == "fastq") {
+    taken = take_fastq(text.view, most);
+  } else {
+    taken = take_table(form_of(form), text.view, most);
+  }
+  return nb::make_tuple(taken.records, taken.bytes);
+}
+
 // Counts of lines, sequences, barred lines, fields, named fields, indexed fields.
 nb::tuple line_shapes(nb::handle buffer) {
   const LentText text = lend(buffer);
@@ -97,7 +111,10 @@ nb::tuple line_shapes(nb::handle buffer) {
 
 void bind_parse_records(nb::module_& m) {
   m.def("fasta_head", [](nb::handle buffer) { return fasta_head(lend(buffer).view); }, nb::arg("buffer"));
-  m.def("fastq_head", [](nb::handle buffer) { return fastq_head(lend(buffer).view); }, nb::arg("buffer"));
+  m.def(
+      "fastq_head", [](nb::handle buffer) { return take_fastq(lend(buffer).view, kAllRecords).bytes; },
+      nb::arg("buffer"));
+  m.def("take_records", &take_records, nb::arg("form"), nb::arg("buffer"), nb::arg("records"));
   nb::class_<SeqParser, Parser>(m, "SeqParser").def(nb::init<int, bool>(), nb::arg("kmer"), nb::arg("canonical"));
   nb::class_<FastaParser, Parser>(m, "FastaParser")
       .def("__init__", &construct<FastaParser>, nb::arg("kmer"), nb::arg("canonical"), nb::arg("labels"));

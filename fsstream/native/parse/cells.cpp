@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "parse/lines.hpp"
 #include "parse/number.hpp"
 
 namespace fsstream {
@@ -72,16 +71,22 @@ TableRecord table_record_at(TableForm form, const char* begin, const char* text_
 }
 
 std::size_t table_head(TableForm form, std::string_view text) {
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  if (!form.quotes || text.find('"') == std::string_view::npos) return text.rfind('\n') + 1;
-  const char* whole = begin;
-  for (const char* p = begin; p != end;) {
+  const bool lines = !form.quotes || text.find('"') == std::string_view::npos;
+  return lines ? text.rfind('\n') + 1 : take_table(form, text, kAllRecords).bytes;
+}
+
+Taken take_table(TableForm form, std::string_view text, std::size_t most) {
+  const char* const end = text.data() + text.size();
+  const char* p = text.data();
+  Taken taken;
+  while (p != end && taken.records < most) {
     const TableRecord record = table_record_at(form, p, end);
     if (!record.closed || record.next[-1] != '\n') break;
-    p = whole = record.next;
+    taken.records += record.begin != record.end;
+    p = record.next;
   }
-  return static_cast<std::size_t>(whole - begin);
+  taken.bytes = static_cast<std::size_t>(p - text.data());
+  return taken;
 }
 
 Verdict read_cell(TableForm form, const TableRecord& record, const char* p, std::string& scratch, Cell& cell) {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "parse/fields.hpp"
+#include "parse/lines.hpp"
 
 namespace fsstream {
 
@@ -38,6 +38,9 @@ TableRecord table_record_at(TableForm form, const char* begin, const char* text_
 
 // Bytes of `text` up to the end of its last whole record.
 std::size_t table_head(TableForm form, std::string_view text);
+
+// The whole records at the front of `text`, `most` at most; blank lines do not count.
+Taken take_table(TableForm form, std::string_view text, std::size_t most);
 
 // A cell of a record: its bytes without quotes, where it began and where it ended (at a
 // separator or at the record's end). Doubled quotes are undone in `scratch`.

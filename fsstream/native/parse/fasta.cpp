@@ -67,4 +67,18 @@ std::size_t fasta_head(std::string_view text) {
   return 0;
 }
 
+Taken take_fasta(std::string_view text, std::size_t most) {
+  const char* const end = text.data() + text.size();
+  const char* p = skip_line_ends(text.data(), end);
+  Taken taken;
+  while (p != end && taken.records < most) {
+    const char* const next = record_end(p, end);
+    if (next == end) break;  // the record may go on
+    p = next;
+    ++taken.records;
+  }
+  taken.bytes = static_cast<std::size_t>(p - text.data());
+  return taken;
+}
+
 }  // namespace fsstream

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <string_view>
 
-#include "parse/fields.hpp"
 #include "parse/header_labels.hpp"
 #include "parse/kmers.hpp"
+#include "parse/lines.hpp"
 
 namespace fsstream {
 
@@ -25,5 +25,8 @@ class FastaParser final : public Parser {
 
 // Bytes of `text` up to its last `>` that begins a line: whole records. 0: it holds one at most.
 std::size_t fasta_head(std::string_view text);
+
+// The whole records at the front of `text`, `most` at most.
+Taken take_fasta(std::string_view text, std::size_t most);
 
 }  // namespace fsstream

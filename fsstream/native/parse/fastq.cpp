@@ -76,16 +76,19 @@ void FastqParser::parse(Batch& batch, bool skip_bad) {
   }
 }
 
-std::size_t fastq_head(std::string_view text) {
+Taken take_fastq(std::string_view text, std::size_t most) {
   const char* const end = text.data() + text.size();
   const char* p = skip_line_ends(text.data(), end);
-  while (p != end) {
+  Taken taken;
+  while (p != end && taken.records < most) {
     const FastqRecord record = fastq_record_at(p, end);
     const bool whole = record.last().terminated() && (record.size == 4 || !record.has_header());
     if (!whole) break;
     p = skip_line_ends(record.last().next, end);
+    ++taken.records;
   }
-  return static_cast<std::size_t>(p - text.data());
+  taken.bytes = static_cast<std::size_t>(p - text.data());
+  return taken;
 }
 
 }  // namespace fsstream

@@ -47,7 +47,7 @@ class FastqParser final : public Parser {
   HeaderLabels labels_;
 };
 
-// Bytes of `text` up to the end of its last whole record.
-std::size_t fastq_head(std::string_view text);
+// The whole records at the front of `text`, `most` at most.
+Taken take_fastq(std::string_view text, std::size_t most);
 
 }  // namespace fsstream

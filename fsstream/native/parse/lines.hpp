@@ -28,6 +28,14 @@ inline Line line_at(const char* begin, const char* text_end) {
   return {begin, end, next};
 }
 
+// Of whole records at the front of a text: how many, and their bytes.
+struct Taken {
+  std::size_t records = 0;
+  std::size_t bytes = 0;
+};
+
+inline constexpr std::size_t kAllRecords = ~std::size_t{0};
+
 inline bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
 // Past the empty lines at `p`.

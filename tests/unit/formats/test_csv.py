@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fsstream._native import Batch, CsvParser, key_of_name
 from fsstream.errors import DataError, UsageError
-from fsstream.formats import format_named, settle
+from fsstream.formats import format_named, settle, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.sources import Block
 
@@ -303,3 +303,14 @@ def test_columns_are_inferred_over_the_first_records_of_all_inputs() -> None:
     assert [kind for _, kind in settle("csv", FormatOptions(), beginning).columns] == [
         "label", "numeric", "categorical",
     ]  # fmt: skip
+
+
+@given(text=st.text(alphabet='a1",\n\r', max_size=60), most=st.integers(0, 6))
+def test_taking_records(text: str, most: int) -> None:
+    take = take_of("csv")
+    assert take is not None
+    data = text.encode()
+    found, end = take(data, most)
+    parsed = parse(CsvParser("csv", False, CATEGORIES), data[:end], skip_bad=True)
+    assert found == parsed.rows + len(parsed.bad) <= most
+    assert take(data, 10**9)[1] == format_named("csv").head(data, final=False)

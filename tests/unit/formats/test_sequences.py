@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fsstream._native import Batch, FastaParser, FastqParser, Parser, SeqParser
 from fsstream.errors import DataError, UsageError
-from fsstream.formats import format_named
+from fsstream.formats import format_named, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.formats.sequences import kmer_options, read_labels
 
@@ -300,3 +300,21 @@ def test_the_file_of_labels(tmp_path: Path) -> None:
     file.write_bytes(b"r1\tspam\nr1\tham\n")
     with pytest.raises(DataError, match=r":2: a second label for 'r1'"):
         read_labels(file)
+
+
+@given(data=st.data(), name=st.sampled_from(["fasta", "fastq"]), most=st.integers(0, 8))
+def test_taking_records_one_by_one_or_at_once(data: st.DataObject, name: str, most: int) -> None:
+    text = b"".join(data.draw(st.lists(st.sampled_from(PIECES[name]), max_size=12)))
+    take = take_of(name)
+    assert take is not None
+    found, end = take(text, most)
+    parsed = parse(parser_of(name), text[:end], skip_bad=True)
+    assert found == parsed.rows + len(parsed.bad) <= most
+    step = 0
+    for _ in range(found):
+        one, length = take(text[step:], 1)
+        assert one == 1
+        step += length
+    assert found == 0 or step == end
+    if name == "fastq":
+        assert take(text, 10**9)[1] == format_named(name).head(text, final=False)
