@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from fsstream.text import to_text
+from fsstream.errors import DataError, UsageError
+from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
     from fsstream.selection import Selection
@@ -47,3 +50,52 @@ def selection_records(selection: Selection) -> list[dict[str, Any]]:
 def selection_lines(selection: Selection) -> bytes:
     """The selection as JSON Lines."""
     return b"".join(map(json_line, selection_records(selection)))
+
+
+def selection_file(selection: Selection, path: str) -> bytes:
+    """The selection in the form its file name asks for: .csv, .parquet, or JSON Lines."""
+    if path.endswith(".csv"):
+        return _csv(selection_records(selection))
+    if path.endswith(".parquet"):
+        return _parquet(selection_records(selection))
+    return selection_lines(selection)
+
+
+def check_form(path: str | None) -> None:
+    """Before a long run: what the form of the output needs must be there."""
+    if path is not None and path.endswith(".parquet"):
+        _parquet([])
+
+
+def _csv(records: list[dict[str, Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(
+        text, list(records[0]) if records else ["rank", "feature", "weight"], lineterminator="\n"
+    )
+    writer.writeheader()
+    writer.writerows(records)
+    return to_bytes(text.getvalue())
+
+
+def _parquet(records: list[dict[str, Any]]) -> bytes:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise UsageError(
+            "an output named .parquet needs pyarrow", hint="pip install 'fsstream[parquet]'"
+        ) from None
+    for record in records:
+        if not _is_unicode(record["feature"]):
+            raise DataError(
+                f"the name {record['feature']!a} is not UTF-8, which Parquet cannot hold",
+                hint="write JSON Lines or CSV",
+            )
+    sink = pa.BufferOutputStream()
+    parquet.write_table(pa.Table.from_pylist(records), sink)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\udc80" <= letter <= "\udcff" for letter in text)

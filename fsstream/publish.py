@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 import tempfile
 from pathlib import Path
@@ -35,7 +36,12 @@ class Publisher:
         """Write `data`, whole or in pieces, where `path` will be; pipes and devices get it at once."""
         target = Path(os.path.realpath(path))
         pieces = [data] if isinstance(data, bytes) else data
+        descriptor = _descriptor(path)
         try:
+            if descriptor is not None:
+                with os.fdopen(os.dup(descriptor), "wb") as file:
+                    file.writelines(pieces)
+                return
             if target.exists() and not stat.S_ISREG(target.stat().st_mode):
                 with target.open("wb") as file:
                     file.writelines(pieces)
@@ -69,7 +75,7 @@ class Publisher:
 
 def check_writable(path: str | None) -> None:
     """Fail before a long run, not after it, when a file could never be written."""
-    if path is None:
+    if path is None or _descriptor(path) is not None:
         return
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -78,6 +84,14 @@ def check_writable(path: str | None) -> None:
         raise FsstreamError(f"cannot write {path}: there is no folder {Path(path).parent}")
     if not os.access(target.parent if not target.exists() or target.is_file() else target, os.W_OK):
         raise FsstreamError(f"cannot write {path}: permission denied")
+
+
+def _descriptor(path: str) -> int | None:
+    """The open file behind /dev/stdout and the like: to be written on, never to be replaced."""
+    match = re.fullmatch(r"(?:/dev|/proc/self)/(?:fd/(\d+)|(stdout)|(stderr))", path)
+    if match is None:
+        return None
+    return int(match[1]) if match[1] else 1 if match[2] else 2
 
 
 def _mode_for(target: Path) -> int:

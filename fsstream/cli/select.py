@@ -18,23 +18,23 @@ def select(options: SelectOptions) -> None:
 
     from fsstream import run
     from fsstream.lock import held
-    from fsstream.output import selection_lines
+    from fsstream.output import check_form, selection_file, selection_lines
     from fsstream.publish import Publisher, check_writable
 
     for path in (options.output, options.model, options.summary, options.bad_lines):
         check_writable(path)
+    check_form(options.output)
     with held(options.lock), Publisher() as publisher:
         outcome = run.select(options)
-        lines = selection_lines(outcome.model.named_selection())
         if options.model:
             publisher.add(options.model, outcome.model.to_bytes())
         if options.summary:
             publisher.add(options.summary, orjson.dumps(outcome.summary, option=orjson.OPT_INDENT_2) + b"\n")
         if options.output:
-            publisher.add(options.output, lines)
+            publisher.add(options.output, selection_file(outcome.model.named_selection(), options.output))
         publisher.commit()
     if not options.output:
-        stdout.write([lines])
+        stdout.write([selection_lines(outcome.model.named_selection())])
     if options.verbose:
         from fsstream.summary import show_summary
 

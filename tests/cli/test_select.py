@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import fcntl
 import json
 import os
@@ -81,6 +82,27 @@ def test_what_goes_wrong_is_said_with_its_exit_status(
     assert text.startswith("fsstream: error: ")
     assert message in text
     assert "Traceback" not in text
+
+
+def test_the_name_of_the_output_decides_its_form(data: Path, tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in fsstream(*SELECT, str(data)).stdout.splitlines()]
+    assert fsstream(*SELECT, "--output", str(tmp_path / "out.csv"), str(data)).returncode == 0
+    with (tmp_path / "out.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["rank"], row["feature"], float(row["weight"])) for row in rows] == [
+        (str(line["rank"]), line["feature"], line["weight"]) for line in lines
+    ]
+    done = fsstream(*SELECT, "--output", str(tmp_path / "out.parquet"), str(data))
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        assert done.returncode == 2
+        assert b"fsstream[parquet]" in done.stderr
+    else:
+        assert [row["feature"] for row in parquet.read_table(tmp_path / "out.parquet").to_pylist()] == [
+            "3",
+            "2",
+        ]
 
 
 def test_a_failed_run_leaves_what_was_there(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -65,3 +67,21 @@ def test_what_can_never_be_written_is_said_early(tmp_path: Path) -> None:
         check_writable(str(tmp_path / "no" / "file"))
     with pytest.raises(FsstreamError, match="is a folder"):
         check_writable(str(tmp_path))
+
+
+def test_standard_output_is_written_on_and_never_replaced(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    script = (
+        "from fsstream.publish import Publisher, check_writable\n"
+        "check_writable('/dev/stdout')\n"
+        "with Publisher() as publisher:\n"
+        "    publisher.add('/dev/stdout', b'selection')\n"
+        "    publisher.commit()\n"
+    )
+    with log.open("wb") as file:
+        file.write(b"before ")
+        file.flush()
+        subprocess.run([sys.executable, "-c", script], stdout=file, check=True)
+        file.seek(0, os.SEEK_END)
+        file.write(b" after")
+    assert log.read_bytes() == b"before selection after"
