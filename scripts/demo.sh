@@ -13,15 +13,15 @@ words() {
     <"$folder/words.jsonl" | fold -s -w 100 | sed 's/^/    /'
 }
 
-echo "\$ fsstream select --k 25 --format tokens --set step=constant --learning-rate 0.05 \\"
+echo "\$ fsstream select --k 25 --format tokens --normalize l2 --passes 3 \\"
 echo "    --model spam.fss data/spam_sample.tsv.gz"
-fsstream select --k 25 --format tokens --set step=constant --learning-rate 0.05 \
+fsstream select --k 25 --format tokens --normalize l2 --passes 3 \
   --model "$folder/spam.fss" --output "$folder/words.jsonl" data/spam_sample.tsv.gz
 cat "$folder/words.jsonl"
 
 echo
-echo "One pass over 1,500 mails with 17,000 different words. A positive weight speaks for spam: it talks about"
-echo "money and to you, and wants something done now."
+echo "Three passes over 1,500 mails with 17,000 different words. A positive weight speaks for spam: it is"
+echo "about you and money, and wants a click now."
 words '>'
 echo "A negative weight speaks for other mail: people quote, answer and argue about their work."
 words '<'
