@@ -6,13 +6,13 @@ namespace fsstream {
 
 void DenseWeights::hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) {
   table_.hash(batch.keys.data() + first, size, hashed_);
-  weights_.reserve(longest);
+  weights_.reserve(longest + kSlack);
 }
 
 double DenseWeights::score(const Row& row) {
   constexpr float kAll = -1.0F;
-  table_.kernels().estimate(table_.rows(hashed_, row.hashed), row.size, weights_.data());
-  return table_.scale() * row_kernels().dot_above(weights_.data(), row.values(), row.size, kAll);
+  return table_.scale() *
+         table_.kernels().score_above(table_.rows(hashed_, row.hashed), row.size, row.values(), kAll, weights_.data());
 }
 
 void DenseWeights::add(const Row& row, double coefficient) {

@@ -5,35 +5,46 @@
 namespace fsstream {
 
 double EstimatedWeights::score(const Row& row) {
-  sketch_.kernels().estimate(sketch_.rows(hashed_, row.hashed), row.size, estimates_.data());
-  return sketch_.scale() * row_kernels().dot_above(estimates_.data(), row.values(), row.size, threshold_);
+  return sketch_.scale() * sketch_.kernels().score_above(sketch_.rows(hashed_, row.hashed), row.size, row.values(),
+                                                         threshold_, estimates_.data());
 }
 
 void EstimatedWeights::add(const Row& row, double coefficient) {
   const auto step = static_cast<float>(coefficient / sketch_.scale());
-  const std::size_t above = row_kernels().step_above(estimates_.data(), row.values(), row.size, step, threshold_,
-                                                     steps_.data(), listed_.data());
+  const std::size_t above =
+      kernels_.step_above(estimates_.data(), row.values(), row.size, step, threshold_, steps_.data(), listed_.data());
   sketch_.kernels().add(sketch_.rows(hashed_, row.hashed), row.size, steps_.data());
-  for (std::size_t i = 0; i < above; ++i) note(row, listed_[i]);
+  kernels_.find_listed(active_.buckets(), row.keys(), homes(row), listed_.data(), above, slots_.data());
+  check_names(row, listed_.data(), above);
+  for (std::size_t i = 0; i < above; ++i)
+    if (slots_[i] == ActiveSet::kNone) enter(row, listed_[i]);
 }
 
-// Entry j of the row exceeds the threshold: it must be among the candidates.
-void EstimatedWeights::note(const Row& row, std::size_t j) {
+// Entry j of the row exceeds the threshold and was no candidate.
+void EstimatedWeights::enter(const Row& row, std::size_t j) {
   const Key key = row.keys()[j];
-  const std::uint32_t home = hashed_.column(static_cast<std::size_t>(sketch_.depth()))[row.hashed + j];
-  const std::uint32_t slot = active_.find(key, home);
-  if (slot != ActiveSet::kNone) {
-    if (active_.must_check(*row.batch)) active_.check_name(slot, *row.batch, row.first + j);
-    return;
-  }
-  active_.insert(key, home, 0.0F, active_.add_name(*row.batch, row.first + j));
+  if (active_.find(key, homes(row)[j]) != ActiveSet::kNone) return;  // twice in the row
+  active_.insert(key, homes(row)[j], 0.0F, active_.add_name(*row.batch, row.first + j));
   if (active_.full()) prune();
+}
+
+// What the sketch says now of the weights of `entries`, all at once.
+void EstimatedWeights::ask(std::vector<ActiveSet::Entry>& entries) {
+  Buffer<Key> keys;
+  keys.reserve(entries.size());
+  for (const ActiveSet::Entry& entry : entries) keys.push_back(entry.key);
+  HashedKeys hashed;
+  sketch_.hash(keys.data(), keys.size(), hashed);
+  Buffer<float> estimates;
+  estimates.reserve(keys.size() + kSlack);
+  sketch_.kernels().estimate(sketch_.rows(hashed, 0), keys.size(), estimates.data());
+  for (std::size_t i = 0; i < entries.size(); ++i) entries[i].weight = estimates[i];
 }
 
 // What the sketch says now decides who stays; returns them.
 std::vector<ActiveSet::Entry> EstimatedWeights::prune() {
   std::vector<ActiveSet::Entry> all = active_.entries();
-  for (ActiveSet::Entry& entry : all) entry.weight = sketch_.query(entry.key);
+  ask(all);
   keep_best(all);
   return all;
 }

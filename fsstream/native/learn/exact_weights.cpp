@@ -4,55 +4,57 @@
 
 namespace fsstream {
 
+void ExactWeights::hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) {
+  SketchedWeights::hash(batch, first, size, longest);
+  others_.reserve(longest + kSlack);
+  others_values_.reserve(longest + kSlack);
+  others_hashed_.resize(static_cast<std::size_t>(sketch_.depth()), longest + kSlack);
+}
+
 double ExactWeights::score(const Row& row) {
-  slots_.reserve(estimates_.capacity());
-  const std::uint32_t* homes = hashed_.column(static_cast<std::size_t>(sketch_.depth())) + row.hashed;
-  const Key* keys = row.keys();
-  others_ = 0;
-  for (std::size_t j = 0; j < row.size; ++j) {
-    const std::uint32_t slot = active_.find(keys[j], homes[j]);
-    const bool active = slot != ActiveSet::kNone;
-    slots_[j] = slot;
-    estimates_[j] = active ? active_.weight(slot) : 0.0F;
-    listed_[others_] = static_cast<std::uint32_t>(j);
-    others_ += active ? 0 : 1;
-  }
-  constexpr float kAll = -1.0F;
-  return scale_ * row_kernels().dot_above(estimates_.data(), row.values(), row.size, kAll);
+  active_count_ = kernels_.split(active_.buckets(), row.keys(), homes(row), row.size, slots_.data(), listed_.data(),
+                                 others_.data());
+  return scale_ * kernels_.dot_listed(active_.weights(), slots_.data(), row.values(), listed_.data(), active_count_);
 }
 
 void ExactWeights::add(const Row& row, double coefficient) {
-  add_active(row, static_cast<float>(coefficient / scale_));
+  const auto step = static_cast<float>(coefficient / scale_);
+  for (std::size_t i = 0; i < active_count_; ++i) active_.weight(slots_[i]) += step * row.values()[listed_[i]];
+  check_names(row, listed_.data(), active_count_);
+  gather_others(row);
   add_others(row, static_cast<float>(coefficient / sketch_.scale()));
 }
 
-void ExactWeights::add_active(const Row& row, float coefficient) {
-  const bool check = active_.must_check(*row.batch);
-  const float* values = row.values();
-  for (std::size_t j = 0; j < row.size; ++j) {
-    const std::uint32_t slot = slots_[j];
-    if (slot == ActiveSet::kNone) continue;
-    active_.weight(slot) += coefficient * values[j];
-    if (check) active_.check_name(slot, *row.batch, row.first + j);
-  }
+// Places and values of the entries that are not active, side by side.
+void ExactWeights::gather_others(const Row& row) {
+  const std::size_t count = row.size - active_count_;
+  for (std::size_t r = 0; r < static_cast<std::size_t>(sketch_.depth()); ++r)
+    kernels_.take(hashed_.column(r) + row.hashed, others_.data(), count, others_hashed_.column(r));
+  for (std::size_t i = 0; i < count; ++i) others_values_[i] = row.values()[others_[i]];
 }
 
 void ExactWeights::add_others(const Row& row, float coefficient) {
-  for (std::size_t i = 0; i < others_; ++i) steps_[i] = coefficient * row.values()[listed_[i]];
-  sketch_.kernels().add_listed(sketch_.rows(hashed_, row.hashed), listed_.data(), others_, steps_.data(),
-                               estimates_.data());
+  const std::size_t count = row.size - active_count_;
+  const SketchRows rows = sketch_.rows(others_hashed_, 0);
+  sketch_.kernels().estimate(rows, count, estimates_.data());
+  // T as the sketch's cells see it. Who is listed is judged again, by the weight it would have
+  // and by the T of that moment: entering may prune.
   const double ratio = sketch_.scale() / scale_;
-  for (std::size_t i = 0; i < others_; ++i) {
-    const auto weight = static_cast<float>(static_cast<double>(estimates_[i] + steps_[i]) * ratio);
-    if (std::fabs(weight) > threshold_) enter(row, listed_[i], weight);
+  const auto nearly = static_cast<float>(threshold_ / ratio * (1.0 - 1e-6));
+  const std::size_t above = kernels_.step_above(estimates_.data(), others_values_.data(), count, coefficient, nearly,
+                                                steps_.data(), listed_.data());
+  sketch_.kernels().add(rows, count, steps_.data());
+  for (std::size_t i = 0; i < above; ++i) {
+    const std::uint32_t at = listed_[i];
+    const auto weight = static_cast<float>(static_cast<double>(estimates_[at] + steps_[at]) * ratio);
+    if (std::fabs(weight) > threshold_) enter(row, others_[at], weight);
   }
 }
 
 void ExactWeights::enter(const Row& row, std::size_t j, float weight) {
   const Key key = row.keys()[j];
-  const std::uint32_t home = hashed_.column(static_cast<std::size_t>(sketch_.depth()))[row.hashed + j];
-  if (active_.find(key, home) != ActiveSet::kNone) return;  // twice in the row
-  active_.insert(key, home, weight, active_.add_name(*row.batch, row.first + j));
+  if (active_.find(key, homes(row)[j]) != ActiveSet::kNone) return;  // twice in the row
+  active_.insert(key, homes(row)[j], weight, active_.add_name(*row.batch, row.first + j));
   if (active_.full()) prune();
 }
 

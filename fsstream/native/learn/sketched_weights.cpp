@@ -22,9 +22,16 @@ SketchedWeights::SketchedWeights(CountSketch sketch, std::size_t k)
 
 void SketchedWeights::hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) {
   sketch_.hash(batch.keys.data() + first, size, hashed_);
-  estimates_.reserve(longest);
-  steps_.reserve(longest);
-  listed_.reserve(longest + 1);  // lists are written one past their end
+  estimates_.reserve(longest + kSlack);
+  steps_.reserve(longest + kSlack);
+  slots_.reserve(longest + kSlack);
+  listed_.reserve(longest + kSlack);
+}
+
+void SketchedWeights::check_names(const Row& row, const std::uint32_t* entries, std::size_t count) {
+  if (!active_.must_check(*row.batch)) return;
+  for (std::size_t i = 0; i < count; ++i)
+    if (slots_[i] != ActiveSet::kNone) active_.check_name(slots_[i], *row.batch, row.first + entries[i]);
 }
 
 std::vector<Chosen> SketchedWeights::top() const {

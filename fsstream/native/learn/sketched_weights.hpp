@@ -35,6 +35,11 @@ class SketchedWeights : public Weights {
 
  protected:
   virtual float weight_of(const ActiveSet::Entry& entry) const = 0;  // as users know it
+  const std::uint32_t* homes(const Row& row) const {
+    return hashed_.column(static_cast<std::size_t>(sketch_.depth())) + row.hashed;
+  }
+  // Counts features of the row that carry another name than they entered with.
+  void check_names(const Row& row, const std::uint32_t* entries, std::size_t count);
 
   // The k best of `all` stay; T becomes the smallest |weight| of them. Returns the others.
   std::vector<ActiveSet::Entry> keep_best(std::vector<ActiveSet::Entry>& all);
@@ -46,8 +51,11 @@ class SketchedWeights : public Weights {
   CountSketch sketch_;
   ActiveSet active_;
   HashedKeys hashed_;
+  const RowKernels& kernels_ = row_kernels();
+  // Of one row.
   Buffer<float> estimates_;
   Buffer<float> steps_;
+  Buffer<std::uint32_t> slots_;
   Buffer<std::uint32_t> listed_;
   float threshold_ = 0.0F;  // T, in the unit of the stored weights it is compared with
   std::uint64_t prunes_ = 0;
@@ -66,7 +74,8 @@ class EstimatedWeights final : public SketchedWeights {
 
  private:
   float weight_of(const ActiveSet::Entry& entry) const override;
-  void note(const Row& row, std::size_t j);
+  void enter(const Row& row, std::size_t j);
+  void ask(std::vector<ActiveSet::Entry>& entries);
   std::vector<ActiveSet::Entry> prune();
   void attenuate_others(double factor);
 
@@ -78,6 +87,7 @@ class EstimatedWeights final : public SketchedWeights {
 class ExactWeights final : public SketchedWeights {
  public:
   using SketchedWeights::SketchedWeights;
+  void hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) override;
   double score(const Row& row) override;
   void add(const Row& row, double coefficient) override;
   void shrink(double factor) override;
@@ -88,14 +98,16 @@ class ExactWeights final : public SketchedWeights {
 
  private:
   float weight_of(const ActiveSet::Entry& entry) const override;
-  void add_active(const Row& row, float coefficient);
   void add_others(const Row& row, float coefficient);
+  void gather_others(const Row& row);
   void enter(const Row& row, std::size_t j, float weight);
   void prune();
 
-  double scale_ = 1.0;  // true weight of an active feature = scale_ * stored weight
-  Buffer<std::uint32_t> slots_;
-  std::size_t others_ = 0;  // entries of the row that are not active, in listed_
+  double scale_ = 1.0;            // true weight of an active feature = scale_ * stored weight
+  std::size_t active_count_ = 0;  // entries of the row that are active: in listed_, their slots in slots_
+  Buffer<std::uint32_t> others_;  // those that are not
+  HashedKeys others_hashed_;
+  Buffer<float> others_values_;
 };
 
 }  // namespace fsstream

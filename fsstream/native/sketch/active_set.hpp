@@ -18,13 +18,14 @@
 #include "core/pages.hpp"
 #include "core/state.hpp"
 #include "sketch/name_pool.hpp"
+#include "sketch/row_kernels.hpp"
 
 namespace fsstream {
 
 class ActiveSet {
  public:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  static constexpr std::uint32_t kBucket = 8;
+  static constexpr std::uint32_t kNone = KeyBuckets::kNone;
+  static constexpr std::uint32_t kBucket = KeyBuckets::kSize;
 
   struct Entry {
     Key key;
@@ -43,16 +44,14 @@ class ActiveSet {
 
   // `home`: any well mixed 32 bits of the key, always the same for a key.
   std::uint32_t find(Key key, std::uint32_t home) const {
-    for (std::uint32_t bucket = home & bucket_mask_;; bucket = (bucket + 1) & bucket_mask_) {
-      const Key* keys = keys_.data() + bucket * kBucket;
-      const std::uint32_t used = used_[bucket];
-      std::uint32_t match = 0;
-      for (std::uint32_t i = 0; i < kBucket; ++i) match |= static_cast<std::uint32_t>(keys[i] == key) << i;
-      match &= (std::uint32_t{1} << used) - 1;
-      if (match != 0) return bucket * kBucket + static_cast<std::uint32_t>(__builtin_ctz(match));
-      if (used < kBucket) return kNone;
-    }
+    constexpr std::uint32_t kFirst = 0;
+    std::uint32_t slot;
+    row_->find_listed(buckets(), &key, &home, &kFirst, 1, &slot);
+    return slot;
   }
+  // What the kernels that look up whole rows need.
+  KeyBuckets buckets() const { return {keys_.data(), used_.data(), bucket_mask_}; }
+  const float* weights() const { return weights_.data(); }
   // The key must be absent and the set not full.
   std::uint32_t insert(Key key, std::uint32_t home, float weight, NameRef name);
   NameRef add_name(const Batch& batch, std::size_t j) { return names_.add(batch, j); }
@@ -104,6 +103,7 @@ class ActiveSet {
 
   std::size_t capacity_;
   std::uint32_t bucket_mask_;
+  const RowKernels* row_ = &row_kernels();
   std::size_t size_ = 0;
   std::size_t stored_names_ = 0;
   Pages<Key> keys_;

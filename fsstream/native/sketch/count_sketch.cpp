@@ -40,7 +40,7 @@ std::uint32_t CountSketch::home(Key key) const {
 CountSketch::Place CountSketch::place(Key key, int row) const {
   const std::uint64_t mixed = mix64(key ^ word_seeds_[row / 2]);
   const auto half = static_cast<std::uint32_t>(row % 2 == 0 ? mixed : mixed >> 32);
-  return {half & static_cast<std::uint32_t>(width_ - 1), (half & HashedKeys::kSign) != 0};
+  return {half & static_cast<std::uint32_t>(width_ - 1), (half & kSignBit) != 0};
 }
 
 float CountSketch::query(Key key) const {

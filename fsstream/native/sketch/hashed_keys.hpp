@@ -10,16 +10,15 @@
 #include <cstdint>
 
 #include "core/buffer.hpp"
+#include "sketch/row_kernels.hpp"
 
 namespace fsstream {
 
 class HashedKeys {
  public:
-  static constexpr std::uint32_t kSign = std::uint32_t{1} << 31;
-
   void resize(std::size_t columns, std::size_t size) {
     stride_ = size;
-    words_.reserve(columns * size);
+    words_.reserve(columns * size + kSlack);
     words_.set_size(columns * size);
   }
   std::size_t stride() const { return stride_; }

@@ -6,15 +6,20 @@
 #include "core/lanes.hpp"
 #include "core/multiversion.hpp"
 #include "hash/mix.hpp"
-#include "sketch/hashed_keys.hpp"
 
 namespace fsstream {
 
 namespace {
 
-constexpr std::uint32_t kIndex = HashedKeys::kSign - 1;
+constexpr std::uint32_t kIndex = kSignBit - 1;
 
-// Median of D numbers by a network of minima and maxima, which vectorises.
+inline float signed_by(float x, std::uint32_t place) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) ^ (place & kSignBit));
+}
+
+inline float magnitude(float x) { return x < 0 ? -x : x; }
+
+// Median of D numbers by a network of minima and maxima.
 template <int D>
 inline float median(float (&v)[D]) {
   for (int last = D - 1; last >= D / 2; --last)
@@ -27,14 +32,10 @@ inline float median(float (&v)[D]) {
   return v[D / 2];
 }
 
-inline float signed_by(float x, std::uint32_t place) {
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) ^ (place & HashedKeys::kSign));
-}
-
 template <int D>
 inline void hash(const std::uint64_t* keys, std::size_t count, const std::uint64_t* seeds, std::uint32_t cell_mask,
                  std::uint32_t* columns, std::size_t stride) {
-  const std::uint32_t keep = cell_mask | HashedKeys::kSign;
+  const std::uint32_t keep = cell_mask | kSignBit;
   for (int word = 0; word <= D / 2; ++word) {
     const std::uint64_t seed = seeds[word];
     // The last high half is the home in the active set, which wants all its bits.
@@ -50,20 +51,28 @@ inline void hash(const std::uint64_t* keys, std::size_t count, const std::uint64
 }
 
 template <int D>
-inline void estimate(const SketchRows& rows, std::size_t count, float* __restrict estimates) {
+void estimate(const SketchRows& rows, std::size_t count, float* estimates) {
   for (std::size_t j = 0; j < count; ++j) {
     float seen[D];
     for (int r = 0; r < D; ++r) {
       const std::uint32_t place = rows.columns[static_cast<std::size_t>(r) * rows.stride + j];
-      const float* cells = rows.cells + static_cast<std::size_t>(r) * rows.width;
-      seen[r] = signed_by(cells[static_cast<std::int32_t>(place & kIndex)], place);
+      seen[r] = signed_by(rows.cells[static_cast<std::size_t>(r) * rows.width + (place & kIndex)], place);
     }
     estimates[j] = median(seen);
   }
 }
 
 template <int D>
-inline void add(const SketchRows& rows, std::size_t count, const float* steps) {
+double score_above(const SketchRows& rows, std::size_t count, const float* values, float threshold, float* estimates) {
+  estimate<D>(rows, count, estimates);
+  return sum_in_lanes(count, [=](std::size_t j) {
+    const double product = static_cast<double>(estimates[j]) * static_cast<double>(values[j]);
+    return magnitude(estimates[j]) > threshold ? product : 0.0;
+  });
+}
+
+template <int D>
+void add(const SketchRows& rows, std::size_t count, const float* steps) {
   for (int r = 0; r < D; ++r) {
     float* cells = rows.cells + static_cast<std::size_t>(r) * rows.width;
     const std::uint32_t* places = rows.columns + static_cast<std::size_t>(r) * rows.stride;
@@ -71,71 +80,93 @@ inline void add(const SketchRows& rows, std::size_t count, const float* steps) {
   }
 }
 
-template <int D>
-inline void add_listed(const SketchRows& rows, const std::uint32_t* which, std::size_t count, const float* steps,
-                       float* estimates) {
-  for (std::size_t i = 0; i < count; ++i) {
-    float seen[D];
-    for (int r = 0; r < D; ++r) {
-      const std::uint32_t place = rows.columns[static_cast<std::size_t>(r) * rows.stride + which[i]];
-      seen[r] = signed_by(rows.cells[static_cast<std::size_t>(r) * rows.width + (place & kIndex)], place);
-    }
-    estimates[i] = median(seen);
-  }
-  for (std::size_t i = 0; i < count; ++i)
-    for (int r = 0; r < D; ++r) {
-      const std::uint32_t place = rows.columns[static_cast<std::size_t>(r) * rows.stride + which[i]];
-      rows.cells[static_cast<std::size_t>(r) * rows.width + (place & kIndex)] += signed_by(steps[i], place);
-    }
-}
-
-inline float magnitude(float x) { return x < 0 ? -x : x; }
-
-inline double dot_above(const float* weights, const float* values, std::size_t count, float threshold) {
-  return sum_in_lanes(count, [=](std::size_t j) {
-    const double product = static_cast<double>(weights[j]) * static_cast<double>(values[j]);
-    return magnitude(weights[j]) > threshold ? product : 0.0;
-  });
-}
-
-inline std::size_t step_above(const float* weights, const float* values, std::size_t count, float coefficient,
-                              float threshold, float* __restrict steps, std::uint32_t* __restrict listed) {
-  for (std::size_t j = 0; j < count; ++j) steps[j] = coefficient * values[j];
+std::size_t step_above(const float* weights, const float* values, std::size_t count, float coefficient, float threshold,
+                       float* steps, std::uint32_t* listed) {
   std::size_t above = 0;
   for (std::size_t j = 0; j < count; ++j) {
+    steps[j] = coefficient * values[j];
     listed[above] = static_cast<std::uint32_t>(j);
     above += magnitude(weights[j] + steps[j]) > threshold ? 1 : 0;
   }
   return above;
 }
 
-template <int D>
-const SketchKernels& kernels_of_depth() {
-  static const SketchKernels kernels = {Compiled<&hash<D>>::best(), Compiled<&estimate<D>>::best(),
-                                        Compiled<&add<D>>::best(), Compiled<&add_listed<D>>::best()};
-  return kernels;
+inline std::uint32_t find(const KeyBuckets& buckets, std::uint64_t key, std::uint32_t home) {
+  for (std::uint32_t bucket = home & buckets.mask;; bucket = (bucket + 1) & buckets.mask) {
+    const std::uint64_t* keys = buckets.keys + std::size_t{bucket} * KeyBuckets::kSize;
+    const std::uint32_t used = buckets.used[bucket];
+    for (std::uint32_t i = 0; i < used; ++i)
+      if (keys[i] == key) return bucket * KeyBuckets::kSize + i;
+    if (used < KeyBuckets::kSize) return KeyBuckets::kNone;
+  }
+}
+
+void find_listed(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes,
+                 const std::uint32_t* listed, std::size_t count, std::uint32_t* slots) {
+  for (std::size_t i = 0; i < count; ++i) slots[i] = find(buckets, keys[listed[i]], homes[listed[i]]);
+}
+
+std::size_t split(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes, std::size_t count,
+                  std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent) {
+  std::size_t found = 0;
+  for (std::size_t j = 0; j < count; ++j) {
+    const std::uint32_t slot = find(buckets, keys[j], homes[j]);
+    slots[found] = slot;
+    present[found] = absent[j - found] = static_cast<std::uint32_t>(j);
+    found += slot != KeyBuckets::kNone ? 1 : 0;
+  }
+  return found;
+}
+
+double dot_listed(const float* table, const std::uint32_t* slots, const float* values, const std::uint32_t* listed,
+                  std::size_t count) {
+  return sum_in_lanes(count, [=](std::size_t i) {
+    return static_cast<double>(table[slots[i]]) * static_cast<double>(values[listed[i]]);
+  });
+}
+
+void take(const std::uint32_t* from, const std::uint32_t* listed, std::size_t count, std::uint32_t* taken) {
+  for (std::size_t i = 0; i < count; ++i) taken[i] = from[listed[i]];
 }
 
 }  // namespace
 
+template <int D>
+const SketchKernels& portable_sketch_kernels() {
+  static const SketchKernels kernels = {Compiled<&hash<D>>::best(), &estimate<D>, &score_above<D>, &add<D>};
+  return kernels;
+}
+
+const RowKernels& portable_row_kernels() {
+  static const RowKernels kernels = {&step_above, &find_listed, &split, &dot_listed, &take};
+  return kernels;
+}
+
 const SketchKernels& sketch_kernels(int depth) {
+  const bool wide_machine = instruction_set() == InstructionSet::kAvx512;
+  if (const auto* wide = wide_machine ? wide_sketch_kernels(depth) : nullptr; wide != nullptr) return *wide;
   switch (depth) {
     case 1:
-      return kernels_of_depth<1>();
+      return portable_sketch_kernels<1>();
     case 3:
-      return kernels_of_depth<3>();
+      return portable_sketch_kernels<3>();
     case 5:
-      return kernels_of_depth<5>();
+      return portable_sketch_kernels<5>();
     case 7:
-      return kernels_of_depth<7>();
+      return portable_sketch_kernels<7>();
     default:
       throw std::invalid_argument("the depth of a sketch is 1, 3, 5 or 7");
   }
 }
 
 const RowKernels& row_kernels() {
-  static const RowKernels kernels = {Compiled<&dot_above>::best(), Compiled<&step_above>::best()};
-  return kernels;
+  const RowKernels* wide = instruction_set() == InstructionSet::kAvx512 ? wide_row_kernels() : nullptr;
+  return wide != nullptr ? *wide : portable_row_kernels();
 }
+
+template const SketchKernels& portable_sketch_kernels<1>();
+template const SketchKernels& portable_sketch_kernels<3>();
+template const SketchKernels& portable_sketch_kernels<5>();
+template const SketchKernels& portable_sketch_kernels<7>();
 
 }  // namespace fsstream

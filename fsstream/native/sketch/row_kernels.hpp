@@ -1,14 +1,20 @@
 // The loops over a row's entries that learning spends its time in.
 //
-// One source, compiled for several instruction sets and chosen when the program starts.
-// All give the same bits: integer hashing, float32 cells, and sums in sixteen lanes of
-// double that are folded in one order whatever the registers' width.
+// Written once in plain C++ and once for AVX-512, where gathering, compressing and comparing
+// eight keys at a time halve the work; chosen when the program starts. Both give the same
+// bits: integer hashing, float32 cells, and sums in sixteen lanes of double that are folded
+// in one order.
+//
+// Output arrays are written in whole registers: they need room for kSlack more elements.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 namespace fsstream {
+
+inline constexpr std::size_t kSlack = 16;
+inline constexpr std::uint32_t kSignBit = std::uint32_t{1} << 31;  // of a place; the rest is the cell
 
 // Some entries' places in a sketch: entry j of row r is at columns[r * stride + j].
 struct SketchRows {
@@ -25,23 +31,47 @@ struct SketchKernels {
                std::uint32_t* columns, std::size_t stride);
   // estimates[j] = median of the entry's signed cells.
   void (*estimate)(const SketchRows& rows, std::size_t count, float* estimates);
+  // The same, and the sum of estimates[j] * values[j] where |estimates[j]| > threshold.
+  double (*score_above)(const SketchRows& rows, std::size_t count, const float* values, float threshold,
+                        float* estimates);
   // Adds steps[j] to every cell of entry j, times its sign there.
   void (*add)(const SketchRows& rows, std::size_t count, const float* steps);
-  // The same for the entries listed in `which` only, with steps[i] and estimates[i] of entry
-  // which[i]; the estimates are from before.
-  void (*add_listed)(const SketchRows& rows, const std::uint32_t* which, std::size_t count, const float* steps,
-                     float* estimates);
+};
+
+// Keys in buckets of eight, `used` of them from the left; a full bucket goes on in the next.
+struct KeyBuckets {
+  static constexpr std::uint32_t kSize = 8;
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  const std::uint64_t* keys;
+  const std::uint8_t* used;
+  std::uint32_t mask;  // number of buckets - 1
 };
 
 struct RowKernels {
-  // Sum of weights[j] * values[j] where |weights[j]| > threshold.
-  double (*dot_above)(const float* weights, const float* values, std::size_t count, float threshold);
   // steps[j] = coefficient * values[j]; lists j where |weights[j] + steps[j]| > threshold.
   std::size_t (*step_above)(const float* weights, const float* values, std::size_t count, float coefficient,
                             float threshold, float* steps, std::uint32_t* listed);
+  // slots[i] of keys[listed[i]], or kNone.
+  void (*find_listed)(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes,
+                      const std::uint32_t* listed, std::size_t count, std::uint32_t* slots);
+  // Lists the entries whose keys are there, with their slots, and those that are not; returns how many are.
+  std::size_t (*split)(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes,
+                       std::size_t count, std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent);
+  // Sum of table[slots[i]] * values[listed[i]].
+  double (*dot_listed)(const float* table, const std::uint32_t* slots, const float* values, const std::uint32_t* listed,
+                       std::size_t count);
+  // taken[i] = from[listed[i]].
+  void (*take)(const std::uint32_t* from, const std::uint32_t* listed, std::size_t count, std::uint32_t* taken);
 };
 
 const SketchKernels& sketch_kernels(int depth);
 const RowKernels& row_kernels();
+
+// The two versions; the wide one is null where it was not compiled.
+template <int D>
+const SketchKernels& portable_sketch_kernels();
+const RowKernels& portable_row_kernels();
+const SketchKernels* wide_sketch_kernels(int depth);
+const RowKernels* wide_row_kernels();
 
 }  // namespace fsstream

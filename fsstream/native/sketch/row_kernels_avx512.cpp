@@ -1,0 +1,245 @@
+// row_kernels.cpp for AVX-512. This file alone is compiled for it (see CMakeLists.txt): it
+// must not emit inline functions of headers, which the linker might share with the rest.
+#include <cstring>
+
+#include "sketch/row_kernels.hpp"
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+
+namespace fsstream {
+
+namespace {
+
+constexpr std::size_t kWide = 16;
+
+inline __mmask16 lanes_left(std::size_t left) {
+  return left >= kWide ? 0xffff : static_cast<__mmask16>((1U << left) - 1);
+}
+
+inline __m512 median(const __m512 (&v)[1]) { return v[0]; }
+
+inline __m512 median(const __m512 (&v)[3]) {
+  return _mm512_max_ps(_mm512_min_ps(v[0], v[1]), _mm512_min_ps(_mm512_max_ps(v[0], v[1]), v[2]));
+}
+
+template <int D>
+inline __m512 median(const __m512 (&unsorted)[D]) {
+  __m512 v[D];
+  std::memcpy(v, unsorted, sizeof v);
+  for (int last = D - 1; last >= D / 2; --last)
+    for (int i = 0; i < last; ++i) {
+      const __m512 low = _mm512_min_ps(v[i], v[i + 1]);
+      v[i + 1] = _mm512_max_ps(v[i], v[i + 1]);
+      v[i] = low;
+    }
+  return v[D / 2];
+}
+
+// x ^ (place & sign), bit by bit.
+inline __m512i signed_by(__m512i x, __m512i place) {
+  constexpr int kXorOfAnd = 0x78;  // the truth table of a ^ (b & c)
+  return _mm512_ternarylogic_epi32(x, place, _mm512_set1_epi32(static_cast<int>(kSignBit)), kXorOfAnd);
+}
+
+inline __m512i index_of(__m512i place) { return _mm512_and_si512(place, _mm512_set1_epi32(0x7fffffff)); }
+
+template <int D>
+inline __m512 estimate_at(const SketchRows& rows, std::size_t j, __mmask16 lanes) {
+  __m512 seen[D];
+  for (int r = 0; r < D; ++r) {
+    const __m512i place = _mm512_maskz_loadu_epi32(lanes, rows.columns + static_cast<std::size_t>(r) * rows.stride + j);
+    const float* cells = rows.cells + static_cast<std::size_t>(r) * rows.width;
+    const __m512 cell = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), lanes, index_of(place), cells, 4);
+    seen[r] = _mm512_castsi512_ps(signed_by(_mm512_castps_si512(cell), place));
+  }
+  return median(seen);
+}
+
+template <int D>
+void estimate(const SketchRows& rows, std::size_t count, float* estimates) {
+  for (std::size_t j = 0; j < count; j += kWide) {
+    const __mmask16 lanes = lanes_left(count - j);
+    _mm512_mask_storeu_ps(estimates + j, lanes, estimate_at<D>(rows, j, lanes));
+  }
+}
+
+// Sixteen sums of doubles, folded in halves.
+struct Sums {
+  __m512d low = _mm512_setzero_pd();
+  __m512d high = _mm512_setzero_pd();
+};
+
+inline void add_products(Sums& sums, __m512 a, __m512 b, __mmask16 where) {
+  const __m512d a_low = _mm512_cvtps_pd(_mm512_castps512_ps256(a));
+  const __m512d a_high = _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1));
+  const __m512d b_low = _mm512_cvtps_pd(_mm512_castps512_ps256(b));
+  const __m512d b_high = _mm512_cvtps_pd(_mm512_extractf32x8_ps(b, 1));
+  // Adding nothing equals adding +0.0: a sum that began at +0.0 never is -0.0.
+  const auto where_low = static_cast<__mmask8>(where);
+  const auto where_high = static_cast<__mmask8>(where >> 8);
+  sums.low = _mm512_mask_add_pd(sums.low, where_low, sums.low, _mm512_mul_pd(a_low, b_low));
+  sums.high = _mm512_mask_add_pd(sums.high, where_high, sums.high, _mm512_mul_pd(a_high, b_high));
+}
+
+inline double total(const Sums& sums) {
+  const __m512d eight = _mm512_add_pd(sums.low, sums.high);
+  const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
+  const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+  return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+
+inline __mmask16 larger(__m512 x, float threshold, __mmask16 lanes) {
+  return _mm512_mask_cmp_ps_mask(lanes, _mm512_abs_ps(x), _mm512_set1_ps(threshold), _CMP_GT_OQ);
+}
+
+template <int D>
+double score_above(const SketchRows& rows, std::size_t count, const float* values, float threshold, float* estimates) {
+  Sums sums;
+  for (std::size_t j = 0; j < count; j += kWide) {
+    const __mmask16 lanes = lanes_left(count - j);
+    const __m512 estimated = estimate_at<D>(rows, j, lanes);
+    _mm512_mask_storeu_ps(estimates + j, lanes, estimated);
+    add_products(sums, estimated, _mm512_maskz_loadu_ps(lanes, values + j), larger(estimated, threshold, lanes));
+  }
+  return total(sums);
+}
+
+// Cells are changed one by one: two entries may meet in one.
+template <int D>
+void add(const SketchRows& rows, std::size_t count, const float* steps) {
+  for (std::size_t j = 0; j < count; j += kWide) {
+    const __mmask16 lanes = lanes_left(count - j);
+    const std::size_t some = count - j < kWide ? count - j : kWide;
+    const __m512i step = _mm512_castps_si512(_mm512_maskz_loadu_ps(lanes, steps + j));
+    for (int r = 0; r < D; ++r) {
+      alignas(64) std::uint32_t index[kWide];
+      alignas(64) float change[kWide];
+      const __m512i place =
+          _mm512_maskz_loadu_epi32(lanes, rows.columns + static_cast<std::size_t>(r) * rows.stride + j);
+      _mm512_store_si512(index, index_of(place));
+      _mm512_store_si512(change, signed_by(step, place));
+      float* cells = rows.cells + static_cast<std::size_t>(r) * rows.width;
+      for (std::size_t i = 0; i < some; ++i) cells[index[i]] += change[i];
+    }
+  }
+}
+
+inline __m512i numbers_from(std::size_t j) {
+  const __m512i iota = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  return _mm512_add_epi32(iota, _mm512_set1_epi32(static_cast<int>(j)));
+}
+
+std::size_t step_above(const float* weights, const float* values, std::size_t count, float coefficient, float threshold,
+                       float* steps, std::uint32_t* listed) {
+  std::size_t above = 0;
+  for (std::size_t j = 0; j < count; j += kWide) {
+    const __mmask16 lanes = lanes_left(count - j);
+    const __m512 step = _mm512_mul_ps(_mm512_set1_ps(coefficient), _mm512_maskz_loadu_ps(lanes, values + j));
+    const __m512 after = _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, weights + j), step);
+    _mm512_storeu_ps(steps + j, step);
+    const __mmask16 chosen = larger(after, threshold, lanes);
+    _mm512_storeu_si512(listed + above, _mm512_maskz_compress_epi32(chosen, numbers_from(j)));
+    above += static_cast<std::size_t>(__builtin_popcount(chosen));
+  }
+  return above;
+}
+
+inline std::uint32_t find(const KeyBuckets& buckets, std::uint64_t key, std::uint32_t home) {
+  const __m512i wanted = _mm512_set1_epi64(static_cast<long long>(key));
+  for (std::uint32_t bucket = home & buckets.mask;; bucket = (bucket + 1) & buckets.mask) {
+    const std::uint32_t used = buckets.used[bucket];
+    const __m512i keys = _mm512_loadu_si512(buckets.keys + std::size_t{bucket} * KeyBuckets::kSize);
+    const std::uint32_t match = _bzhi_u32(_mm512_cmpeq_epi64_mask(keys, wanted), used);
+    const std::uint32_t slot = bucket * KeyBuckets::kSize + _tzcnt_u32(match);
+    if (__builtin_expect(used < KeyBuckets::kSize || match != 0, 1)) return match != 0 ? slot : KeyBuckets::kNone;
+  }
+}
+
+void find_listed(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes,
+                 const std::uint32_t* listed, std::size_t count, std::uint32_t* slots) {
+  for (std::size_t i = 0; i < count; ++i) slots[i] = find(buckets, keys[listed[i]], homes[listed[i]]);
+}
+
+std::size_t split(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes, std::size_t count,
+                  std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent) {
+  std::size_t found = 0;
+  for (std::size_t j = 0; j < count; j += kWide) {
+    alignas(64) std::uint32_t some[kWide];
+    const std::size_t end = count - j < kWide ? count - j : kWide;
+    for (std::size_t i = 0; i < end; ++i) some[i] = find(buckets, keys[j + i], homes[j + i]);
+    const __mmask16 lanes = lanes_left(count - j);
+    const __m512i at = _mm512_load_si512(some);
+    const __mmask16 hit = _mm512_mask_cmpneq_epi32_mask(lanes, at, _mm512_set1_epi32(-1));
+    const __m512i numbers = numbers_from(j);
+    _mm512_storeu_si512(slots + found, _mm512_maskz_compress_epi32(hit, at));
+    _mm512_storeu_si512(present + found, _mm512_maskz_compress_epi32(hit, numbers));
+    _mm512_storeu_si512(absent + (j - found),
+                        _mm512_maskz_compress_epi32(static_cast<__mmask16>(lanes & ~hit), numbers));
+    found += static_cast<std::size_t>(__builtin_popcount(hit));
+  }
+  return found;
+}
+
+double dot_listed(const float* table, const std::uint32_t* slots, const float* values, const std::uint32_t* listed,
+                  std::size_t count) {
+  Sums sums;
+  for (std::size_t i = 0; i < count; i += kWide) {
+    const __mmask16 lanes = lanes_left(count - i);
+    const __m512 zero = _mm512_setzero_ps();
+    const __m512i at = _mm512_maskz_loadu_epi32(lanes, slots + i);
+    const __m512i entry = _mm512_maskz_loadu_epi32(lanes, listed + i);
+    add_products(sums, _mm512_mask_i32gather_ps(zero, lanes, at, table, 4),
+                 _mm512_mask_i32gather_ps(zero, lanes, entry, values, 4), lanes);
+  }
+  return total(sums);
+}
+
+void take(const std::uint32_t* from, const std::uint32_t* listed, std::size_t count, std::uint32_t* taken) {
+  for (std::size_t i = 0; i < count; i += kWide) {
+    const __mmask16 lanes = lanes_left(count - i);
+    const __m512i entry = _mm512_maskz_loadu_epi32(lanes, listed + i);
+    _mm512_storeu_si512(taken + i, _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), lanes, entry, from, 4));
+  }
+}
+
+template <int D>
+const SketchKernels* wide_kernels() {
+  static const SketchKernels kernels = {portable_sketch_kernels<D>().hash, &estimate<D>, &score_above<D>, &add<D>};
+  return &kernels;
+}
+
+}  // namespace
+
+const SketchKernels* wide_sketch_kernels(int depth) {
+  switch (depth) {
+    case 1:
+      return wide_kernels<1>();
+    case 3:
+      return wide_kernels<3>();
+    case 5:
+      return wide_kernels<5>();
+    case 7:
+      return wide_kernels<7>();
+    default:
+      return nullptr;
+  }
+}
+
+const RowKernels* wide_row_kernels() {
+  static const RowKernels kernels = {&step_above, &find_listed, &split, &dot_listed, &take};
+  return &kernels;
+}
+
+}  // namespace fsstream
+
+#else
+
+namespace fsstream {
+
+const SketchKernels* wide_sketch_kernels(int) { return nullptr; }
+const RowKernels* wide_row_kernels() { return nullptr; }
+
+}  // namespace fsstream
+
+#endif
