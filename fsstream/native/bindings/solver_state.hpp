@@ -27,7 +27,7 @@ class StateWriter {
 
   template <class T>
   void fixed(const std::string& name, std::vector<T>& values) {
-    arrays[name.c_str()] = owned_array(values.data(), values.size());
+    arrays[(prefix_ + name).c_str()] = owned_array(values.data(), values.size());
   }
   template <class T>
   void list(const std::string& name, std::vector<T>& values) {
@@ -35,7 +35,7 @@ class StateWriter {
   }
   template <class T>
   void list(const std::string& name, Buffer<T>& values) {
-    arrays[name.c_str()] = owned_array(values.data(), values.size());
+    arrays[(prefix_ + name).c_str()] = owned_array(values.data(), values.size());
   }
   void texts(const std::string& name, std::vector<std::string>& values) {
     std::vector<std::uint8_t> bytes;
@@ -48,7 +48,13 @@ class StateWriter {
     fixed(name + "_ends", ends);
   }
 
+  // Names that follow begin with this: parts of the same kind side by side.
+  void enter(const std::string& prefix) { prefix_ = prefix; }
+
   nb::dict arrays;
+
+ private:
+  std::string prefix_;
 };
 
 class StateReader {
@@ -91,14 +97,19 @@ class StateReader {
     return std::invalid_argument("the state's '" + name + "' does not fit");
   }
 
+  void enter(const std::string& prefix) { prefix_ = prefix; }
+
   nb::dict arrays;
 
  private:
+  std::string prefix_;
+
   template <class T>
   Vector<T> array(const std::string& name) {
-    if (!arrays.contains(name.c_str())) throw misfit(name);
+    const std::string full = prefix_ + name;
+    if (!arrays.contains(full.c_str())) throw misfit(full);
     Vector<T> found;
-    if (!nb::try_cast(arrays[name.c_str()], found)) throw misfit(name);
+    if (!nb::try_cast(arrays[full.c_str()], found)) throw misfit(name);
     return found;
   }
 };

@@ -2,12 +2,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
+#include <numeric>
 
 #include "bindings/bindings.hpp"
 #include "bindings/solver_state.hpp"
+#include "solve/asynchronous_substitution.hpp"
 #include "solve/column_pool.hpp"
 #include "solve/column_refit.hpp"
+#include "solve/substitution.hpp"
 
 namespace fsstream {
 
@@ -114,8 +116,152 @@ void bind_pool(nb::module_& m) {
       .def("restore", [](Bound& self, nb::dict arrays) { restore_into(self.pool, arrays); }, nb::arg("arrays"));
 }
 
+// The heaviest members of a set, refitted or as they are.
+nb::tuple select_heaviest(const ColumnProblem& problem, const SubstitutionSet& set, std::size_t k, double intercept,
+                          bool refitted) {
+  const std::vector<std::size_t> slots = set.heaviest(k);
+  std::vector<std::string> names;
+  for (const std::size_t slot : slots) names.push_back(set.name(slot));
+  RefittedModel model;
+  {
+    const nb::gil_scoped_release released;
+    model = refitted ? fsstream::refit(set.columns(), slots, problem.y, problem.loss, problem.options)
+                     : set.current(slots, intercept);
+  }
+  return outcome(names, model);
+}
+
+// A solver of Algorithm 1 with its problem and the reader of its batches.
+struct BoundSubstitution {
+  BoundSubstitution(Vector<float> targets, const std::string& loss, const RefitOptions& how,
+                    const SubstitutionOptions& options)
+      : problem(span_of(targets), loss, how), solver(problem, options), reader(targets.size()) {}
+
+  ColumnProblem problem;
+  Substitution solver;
+  FeatureReader reader;
+};
+
+SubstitutionOptions::Rule rule_named(const std::string& name) {
+  if (name == "paper") return SubstitutionOptions::Rule::kPaper;
+  if (name == "projection") return SubstitutionOptions::Rule::kProjection;
+  if (name == "proximal") return SubstitutionOptions::Rule::kProximal;
+  throw std::invalid_argument("no such rule: " + name);
+}
+
+nb::dict progress_of(const Substitution& solver) {
+  const auto& progress = solver.progress();
+  nb::dict facts;
+  facts["objective"] = progress.objective;
+  facts["first_objective"] = progress.first_objective;
+  facts["step_squares"] = progress.step_squares;
+  facts["promised_descent"] = progress.promised;
+  facts["curvature"] = progress.curvature;
+  return facts;
+}
+
+void bind_rules(nb::module_& m) {
+  using Bound = BoundSubstitution;
+  nb::class_<Bound>(m, "Substitution")
+      .def("__init__",
+           [](Bound* self, Vector<float> targets, const std::string& loss, const std::string& rule, std::size_t k,
+              double step, double retained_divisor, double descent, double l1, bool intercept, double ridge,
+              bool unit_scale) {
+             new (self) Bound(targets, loss, {intercept, ridge, unit_scale},
+                              {rule_named(rule), k, step, retained_divisor, descent, l1});
+           },
+           nb::arg("targets"), nb::arg("loss"), nb::arg("rule"), nb::arg("k"), nb::arg("step") = 0.0,
+           nb::arg("retained_divisor") = 1.0, nb::arg("descent") = 1e-4, nb::arg("l1") = 0.0,
+           nb::arg("intercept") = true, nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
+      .def("update", [](Bound& self, const Batch& batch) { return feed(self.solver, self.reader, batch); }, nb::arg("batch"))
+      .def("end_scan", [](Bound& self) { self.solver.end_scan(); })
+      .def("select",
+           [](const Bound& self, bool refitted) {
+             return select_heaviest(self.problem, self.solver.set(), self.solver.options().k, self.solver.intercept(),
+                                    refitted);
+           },
+           nb::arg("refit") = true)
+      .def_prop_ro("retained", [](const Bound& self) { return name_list(self.solver.set().names()); })
+      .def_prop_ro("counts",
+                   [](const Bound& self) {
+                     const auto counts = self.solver.counts();
+                     return nb::make_tuple(counts[0], counts[1], counts[2], counts[3]);
+                   })
+      .def_prop_ro("progress", [](const Bound& self) { return progress_of(self.solver); })
+      .def_prop_ro("column_bytes", [](const Bound& self) { return self.solver.set().bytes(); })
+      .def("state", [](Bound& self) { return state_of(self.solver); })
+      .def("restore", [](Bound& self, nb::dict arrays) { restore_into(self.solver, arrays); }, nb::arg("arrays"));
+}
+
+struct BoundAsynchronous {
+  BoundAsynchronous(Vector<float> targets, const std::string& loss, const RefitOptions& how,
+                    const AsynchronousOptions& options)
+      : problem(span_of(targets), loss, how), solver(problem, options) {}
+
+  ColumnProblem problem;
+  AsynchronousSubstitution solver;
+
+  nb::object update(const Batch& batch) {
+    AsynchronousSubstitution::Fault found{};
+    {
+      const nb::gil_scoped_release released;
+      found = solver.update(batch);
+    }
+    if (found.row == AsynchronousSubstitution::kNoFault) return nb::none();
+    return fault(found.row, found.repeated ? "repeated" : "sample", found.sample);
+  }
+
+  nb::tuple select(bool refitted) const {
+    std::vector<std::string> names;
+    RefittedModel model;
+    {
+      const nb::gil_scoped_release released;
+      const FeatureColumns all = solver.gathered(names, model);
+      std::vector<std::size_t> slots(names.size());
+      std::iota(slots.begin(), slots.end(), std::size_t{0});
+      if (refitted) model = fsstream::refit(all, slots, problem.y, problem.loss, problem.options);
+    }
+    return outcome(names, model);
+  }
+
+  nb::list counts() const {
+    nb::list out;
+    for (const auto& worker : solver.workers()) {
+      const auto& c = worker->counts();
+      out.append(nb::make_tuple(c.seen, c.entered, c.collisions, c.staleness, c.stalest));
+    }
+    return out;
+  }
+};
+
+void bind_asynchronous(nb::module_& m) {
+  using Bound = BoundAsynchronous;
+  nb::class_<Bound>(m, "AsynchronousSubstitution")
+      .def("__init__",
+           [](Bound* self, Vector<float> targets, const std::string& loss, std::size_t k, std::size_t workers,
+              bool threads, double step, double retained_divisor, std::uint64_t seed, bool intercept, double ridge,
+              bool unit_scale) {
+             new (self) Bound(targets, loss, {intercept, ridge, unit_scale},
+                              {k, workers, threads, step, retained_divisor, seed});
+           },
+           nb::arg("targets"), nb::arg("loss"), nb::arg("k"), nb::arg("workers"), nb::arg("threads") = false,
+           nb::arg("step") = 0.0, nb::arg("retained_divisor") = 0.0, nb::arg("seed") = 0, nb::arg("intercept") = true,
+           nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
+      .def("update", &Bound::update, nb::arg("batch"))
+      .def("end_scan", [](Bound& self) { self.solver.end_scan(); })
+      .def("select", &Bound::select, nb::arg("refit") = true)
+      .def_prop_ro("counts", &Bound::counts)
+      .def_prop_ro("objective", [](const Bound& self) { return self.solver.objective(); })
+      .def("state", [](Bound& self) { return state_of(self.solver); })
+      .def("restore", [](Bound& self, nb::dict arrays) { restore_into(self.solver, arrays); }, nb::arg("arrays"));
+}
+
 }  // namespace
 
-void bind_substitution(nb::module_& m) { bind_pool(m); }
+void bind_substitution(nb::module_& m) {
+  bind_pool(m);
+  bind_asynchronous(m);
+  bind_rules(m);
+}
 
 }  // namespace fsstream

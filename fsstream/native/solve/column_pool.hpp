@@ -26,6 +26,7 @@
 #include "solve/column_refit.hpp"
 #include "solve/feature_columns.hpp"
 #include "solve/regression_tableau.hpp"
+#include "solve/substitution_set.hpp"
 
 namespace fsstream {
 
@@ -37,8 +38,6 @@ struct ColumnPoolOptions {
   bool unit_scale = true;
   std::size_t memory = 0;     // bytes for columns; 0: no bound
 };
-
-enum class Arrival : std::uint8_t { kEntered, kRejected, kRetained, kRepeated, kCollided };
 
 class ColumnPool {
  public:

@@ -108,6 +108,21 @@ void FeatureColumns::keep(std::size_t slot, const Feature& feature, const float*
   bytes_ += bytes_of(column);
 }
 
+void FeatureColumns::copy(std::size_t slot, const FeatureColumns& from, std::size_t its_slot) {
+  const Stored& source = from.columns_[its_slot];
+  Stored& column = columns_[slot];
+  bytes_ -= bytes_of(column);
+  column.values.clear();
+  column.values.append(source.values.data(), source.values.size());
+  column.samples.clear();
+  column.samples.append(source.samples.data(), source.samples.size());
+  column.dense = source.dense;
+  column.mean = source.mean;
+  column.length = source.length;
+  column.rest = source.rest;
+  bytes_ += bytes_of(column);
+}
+
 double FeatureColumns::with_feature(std::size_t slot, const Feature& feature, const float* dense) const {
   const Stored& column = columns_[slot];
   double raw = 0;

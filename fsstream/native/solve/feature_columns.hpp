@@ -71,6 +71,8 @@ class FeatureColumns {
   // Copies a measured feature into a slot; `dense` are its scattered values.
   void keep(std::size_t slot, const Feature& feature, const float* dense);
   void exchange(std::size_t a, std::size_t b) { std::swap(columns_[a], columns_[b]); }
+  void copy(std::size_t slot, const FeatureColumns& from, std::size_t its_slot);
+  void grow(std::size_t slots) { columns_.resize(slots); }
 
   // Product of the kept column with an arriving one, both centred and of length one.
   double with_feature(std::size_t slot, const Feature& feature, const float* dense) const;
