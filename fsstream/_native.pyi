@@ -481,3 +481,69 @@ def l1_ladder(
     intercept: bool = False,
     memory: int = ...,
 ) -> L1Ladder: ...
+
+class Substitution:
+    """Kernel of `os`, rule=paper, projection and proximal."""
+
+    def __init__(
+        self,
+        targets: NDArray[np.float32],
+        loss: str,
+        rule: str,
+        k: int,
+        step: float = 0.0,
+        retained_divisor: float = 1.0,
+        descent: float = 0.5,
+        l1: float = 0.0,
+        intercept: bool = True,
+        ridge: float = 0.0,
+        unit_scale: bool = True,
+    ) -> None: ...
+    def update(self, batch: Batch) -> tuple[int, str, int] | None: ...
+    def end_scan(self) -> None: ...
+    def select(self, refit: bool = True) -> tuple[list[bytes], NDArray[np.float32], float]:
+        """Names, weights of the raw columns, intercept."""
+
+    @property
+    def counts(self) -> tuple[int, int, int, int]:
+        """Features seen, entered, refused by the descent check; collisions of names."""
+
+    @property
+    def progress(self) -> dict[str, float]:
+        """What Theorem 1 speaks about."""
+
+    @property
+    def retained(self) -> list[bytes]: ...
+    @property
+    def column_bytes(self) -> int: ...
+    def state(self) -> dict[str, NDArray[Any]]: ...
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None: ...
+
+class AsynchronousSubstitution:
+    """Kernel of `asy-os`."""
+
+    def __init__(
+        self,
+        targets: NDArray[np.float32],
+        loss: str,
+        k: int,
+        workers: int,
+        threads: bool = False,
+        step: float = 0.0,
+        retained_divisor: float = 0.0,
+        seed: int = 0,
+        intercept: bool = True,
+        ridge: float = 0.0,
+        unit_scale: bool = True,
+    ) -> None: ...
+    def update(self, batch: Batch) -> tuple[int, str, int] | None: ...
+    def end_scan(self) -> None: ...
+    def select(self, refit: bool = True) -> tuple[list[bytes], NDArray[np.float32], float]: ...
+    @property
+    def counts(self) -> list[tuple[int, int, int, int, int]]:
+        """A worker each: features seen, entered, collisions, sum and largest of the staleness."""
+
+    @property
+    def objective(self) -> float: ...
+    def state(self) -> dict[str, NDArray[Any]]: ...
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None: ...

@@ -13,6 +13,8 @@ BACKENDS = {
     "mission": "fsstream.algorithms.mission:Mission",
     "fgm": "fsstream.algorithms.fgm:Fgm",
     "hashing": "fsstream.algorithms.hashing:Hashing",
+    "os": "fsstream.algorithms.online_substitution:OnlineSubstitution",
+    "asy-os": "fsstream.algorithms.asynchronous_substitution:AsynchronousSubstitution",
 }
 
 

@@ -169,7 +169,7 @@ bool AsynchronousSubstitution::visit_state(State& state) {
   scan_ = scan[0];
   bool fits = simulated_.visit_state(state);
   for (std::size_t t = 0; t < workers_.size(); ++t) {
-    state.fixed("contribution_" + std::to_string(t), shared_.contributions()[t]);
+    if (options_.threads) state.fixed("contribution_" + std::to_string(t), shared_.contributions()[t]);
     state.enter("worker_" + std::to_string(t) + "_");
     fits = workers_[t]->visit_state(state) && fits;
     state.enter("");

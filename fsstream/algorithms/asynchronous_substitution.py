@@ -1,0 +1,129 @@
+"""Asynchronous Online Substitution: q workers keep k/q features each and share predictions only.
+
+Objective  as `os`, rule=paper; there is no descent check.
+Paper      Yang, Fujimaki, Kusumura, Liu, KDD 2016, Algorithms 2 (the exchange) and 3 (a worker).
+Default    The paper's own simulation on one thread: what the others pushed during the last q pushes
+           is not seen. Seeded, the same output every time.
+asynchronous=yes  One native thread a worker; contributions are written and read without locks. The
+           outcome depends on timing; the staleness that was met is measured.
+Ours       A feature belongs to the worker its key is mixed to with --seed. eta = 0.5 / L_F with each
+           worker's own estimate of L_F; m = sqrt(q), with which the bound of Theorem 2 does not
+           depend on q. A share that does not divide k evenly goes to the first workers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from fsstream import _native
+from fsstream.algorithms.column_learner import (
+    NAME,
+    ColumnLearner,
+    check_step,
+    column_bytes,
+    required_k,
+    sample_targets,
+    samples_of,
+)
+from fsstream.algorithms.learner import Common, Task, parameter
+from fsstream.errors import LimitError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class AsynchronousParameters:
+    """What `--set` can change."""
+
+    asynchronous: str = parameter(
+        "no", "no: the seeded simulation; yes: native threads, one a worker", choices=("no", "yes")
+    )
+    m: float = parameter(0.0, "the step of retained features is eta / m; 0: the root of --workers", low=0)
+    refit: str = parameter("yes", "fit the loss again on the selected features", choices=("yes", "no"))
+    scale: str = parameter(
+        "unit", "unit: columns have mean square 1 while learning; none: as they are", choices=("unit", "none")
+    )
+
+
+class AsynchronousSubstitution(ColumnLearner):
+    """Simulated or threaded workers."""
+
+    name: ClassVar[str] = "asy-os"
+    summary: ClassVar[str] = "os by several workers that share predictions only; simulated, or native threads"
+    paper: ClassVar[str] = "Online Feature Selection: ... Asynchronous Parallel Variation, Algorithms 2 and 3"
+    uses: ClassVar[frozenset[str]] = frozenset(
+        {"k", "l2", "passes", "intercept", "learning_rate", "workers", "seed"}
+    )
+    Parameters: ClassVar[type] = AsynchronousParameters
+    kernel: _native.AsynchronousSubstitution
+
+    def __init__(self, common: Common, parameters: AsynchronousParameters, task: Task) -> None:
+        k = required_k(common, self.name)
+        if common.workers > k:
+            raise UsageError(
+                f"{common.workers} workers cannot share {k} features", hint="use at most k --workers"
+            )
+        planned = sum(self.plan(common, parameters, task).values())
+        if planned > common.memory:
+            raise LimitError(
+                f"asy-os needs {planned:,} bytes, --memory allows {common.memory:,}",
+                hint="raise --memory, or lower --k or --workers",
+            )
+        self.refit = parameters.refit == "yes"
+        self.threads = parameters.asynchronous == "yes"
+        kernel = _native.AsynchronousSubstitution(
+            sample_targets(task),
+            task.loss,
+            k=k,
+            workers=common.workers,
+            threads=self.threads,
+            step=check_step(common),
+            retained_divisor=parameters.m,
+            seed=common.seed,
+            intercept=common.intercept,
+            ridge=common.l2,
+            unit_scale=parameters.scale == "unit",
+        )
+        super().__init__(kernel, common.passes)
+
+    def chosen(self) -> tuple[list[bytes], NDArray[np.float32], float]:
+        """The workers' features together, refitted unless that is not wanted."""
+        return self.kernel.select(self.refit)
+
+    def facts(self) -> Mapping[str, Any]:
+        """Arrivals a worker, and the staleness that was met: pushes of others between pull and push."""
+        counts = self.kernel.counts
+        seen = sum(count[0] for count in counts)
+        return {
+            "scans": self.scans,
+            "features_seen": seen,
+            "entered": sum(count[1] for count in counts),
+            "name_collisions": sum(count[2] for count in counts),
+            "seen_by_worker": [count[0] for count in counts],
+            **self._staleness(seen, counts),
+            "objective": self.kernel.objective,
+        }
+
+    def _staleness(self, seen: int, counts: list[tuple[int, int, int, int, int]]) -> dict[str, float]:
+        if not self.threads:
+            return {"simulated_staleness": len(counts) if len(counts) > 1 else 0}
+        return {
+            "mean_staleness": sum(count[3] for count in counts) / max(seen, 1),
+            "largest_staleness": max(count[4] for count in counts),
+        }
+
+    @classmethod
+    def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
+        """Retained columns, once more while they are refitted, and the exchange."""
+        k, samples = required_k(common, cls.name), samples_of(task)
+        workers = common.workers
+        return {
+            "columns": 2 * column_bytes(samples, k + workers),
+            "vectors": 8 * samples * (4 * workers + 6),
+            "names": NAME * (k + workers),
+        }

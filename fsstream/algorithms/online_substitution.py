@@ -1,0 +1,172 @@
+"""Online Substitution: k features kept while all others pass by, one after the other.
+
+Objective  min L(X w, y) with at most k non-zero weights; L is 1/(2n) |Xw - y|^2, the mean of
+           max(0, 1 - y u)^2 / 2, or of log(1 + e^-yu); features are seen one at a time.
+Paper      Yang, Fujimaki, Kusumura, Liu: "Online Feature Selection: A Limited-Memory Substitution
+           Algorithm and Its Asynchronous Parallel Variation", KDD 2016.
+rule=pool  Ours, the default: least squares on a pool of at most K = columns * k float32 columns
+           (K = 2k take the bytes of k double columns). An arrival that would lower the residual
+           more than the weakest member replaces it. No step, no Lipschitz constant; with two
+           classes the pool works on -1/+1 and only the last refit minimises the loss.
+rule=paper Algorithm 1 to the letter: a gradient step, the smallest of k + 1 weights goes, and the
+           descent check. Ours in it: eta = 0.5 / L_F with L_F estimated by power iteration on the
+           retained columns and raised whenever the curvature along a step exceeds it; the
+           intercept as one more retained coordinate; columns centred and scaled.
+rule=projection, rule=proximal  The paper's naive baselines, coordinate steps that never look back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from fsstream import _native
+from fsstream.algorithms.column_learner import (
+    NAME,
+    ColumnLearner,
+    check_step,
+    column_bytes,
+    required_k,
+    sample_targets,
+    samples_of,
+)
+from fsstream.algorithms.learner import Common, Task, parameter
+from fsstream.errors import LimitError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class SubstitutionParameters:
+    """What `--set` can change."""
+
+    rule: str = parameter(
+        "pool",
+        "pool: least squares on a pool of columns (ours); paper: Algorithm 1; "
+        "projection, proximal: the naive baselines",
+        choices=("pool", "paper", "projection", "proximal"),
+    )
+    columns: int = parameter(2, "rule=pool: columns kept, as a multiple of k", low=1, high=16)
+    m: float = parameter(1.0, "rule=paper: the step of retained features is eta / m", low=1)
+    descent: float = parameter(0.5, "rule=paper: c of the descent check", low=0, high=1)
+    refit: str = parameter("yes", "fit the loss again on the selected features", choices=("yes", "no"))
+    scale: str = parameter(
+        "unit",
+        "unit: columns have mean square 1 while learning; none: as they are. With an intercept "
+        "they are centred either way",
+        choices=("unit", "none"),
+    )
+
+
+class OnlineSubstitution(ColumnLearner):
+    """The pool, Algorithm 1, and the naive baselines."""
+
+    name: ClassVar[str] = "os"
+    summary: ClassVar[str] = "features arrive one by one and replace the weakest of those kept; memory n x k"
+    paper: ClassVar[str] = "Online Feature Selection: A Limited-Memory Substitution Algorithm, Algorithm 1"
+    uses: ClassVar[frozenset[str]] = frozenset({"k", "l1", "l2", "passes", "intercept", "learning_rate"})
+    Parameters: ClassVar[type] = SubstitutionParameters
+    kernel: _native.ColumnPool | _native.Substitution
+
+    def __init__(self, common: Common, parameters: SubstitutionParameters, task: Task) -> None:
+        check_rule(common, parameters)
+        planned = sum(self.plan(common, parameters, task).values())
+        if planned > common.memory:
+            raise LimitError(
+                f"os needs {planned:,} bytes for k = {common.k} of {samples_of(task):,} samples, "
+                f"--memory allows {common.memory:,}",
+                hint="raise --memory, lower --k, or --set columns=1",
+            )
+        self.loss = task.loss
+        self.refit = parameters.refit == "yes"
+        super().__init__(make_kernel(common, parameters, task), common.passes)
+
+    def chosen(self) -> tuple[list[bytes], NDArray[np.float32], float]:
+        """The k best, refitted unless that is not wanted."""
+        if isinstance(self.kernel, _native.ColumnPool):
+            return self.kernel.select(self.loss, self.refit)
+        return self.kernel.select(self.refit)
+
+    def facts(self) -> Mapping[str, Any]:
+        """Arrivals by what became of them; the model's noise, or Theorem 1's sums."""
+        kernel = self.kernel
+        if isinstance(kernel, _native.ColumnPool):
+            seen, screened, entered, collisions = kernel.counts
+            own: dict[str, Any] = {
+                "screened": screened,
+                "model_size": kernel.model_size,
+                "noise_variance": kernel.noise,
+            }
+        else:
+            seen, entered, refused, collisions = kernel.counts
+            own = {"refused_by_descent_check": refused, **kernel.progress}
+        return {
+            "scans": self.scans,
+            "features_seen": seen,
+            "entered": entered,
+            "name_collisions": collisions,
+            "column_bytes": kernel.column_bytes,
+            **own,
+        }
+
+    @classmethod
+    def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
+        """Retained columns, and for the pool two matrices of products."""
+        k, samples = required_k(common, cls.name), samples_of(task)
+        pool = parameters.rule == "pool"
+        kept = parameters.columns * k if pool else k + 1
+        return {
+            "columns": column_bytes(samples, kept),
+            "products": 16 * (kept + 1) ** 2 if pool else 0,
+            "vectors": 48 * samples,
+            "names": NAME * kept,
+        }
+
+
+def check_rule(common: Common, parameters: SubstitutionParameters) -> None:
+    """Options that the chosen rule has no use for."""
+    if common.l1 is not None and parameters.rule != "proximal":
+        raise UsageError(f"--l1 means nothing to rule={parameters.rule}", hint="--set rule=proximal uses it")
+    if common.learning_rate is not None and parameters.rule == "pool":
+        raise UsageError(
+            "rule=pool has no step: --learning-rate means nothing to it", hint="--set rule=paper"
+        )
+    standard = SubstitutionParameters()
+    for name, rule in (("columns", "pool"), ("m", "paper"), ("descent", "paper")):
+        if getattr(parameters, name) != getattr(standard, name) and parameters.rule != rule:
+            raise UsageError(f"--set {name} means something with rule={rule} only")
+
+
+def make_kernel(
+    common: Common, parameters: SubstitutionParameters, task: Task
+) -> _native.ColumnPool | _native.Substitution:
+    """The native solver of the rule."""
+    targets, k = sample_targets(task), required_k(common, "os")
+    unit = parameters.scale == "unit"
+    if parameters.rule == "pool":
+        return _native.ColumnPool(
+            targets,
+            k=k,
+            columns=parameters.columns,
+            intercept=common.intercept,
+            ridge=common.l2,
+            unit_scale=unit,
+            memory=common.memory,
+        )
+    return _native.Substitution(
+        targets,
+        task.loss,
+        parameters.rule,
+        k=k,
+        step=check_step(common),
+        retained_divisor=parameters.m,
+        descent=parameters.descent,
+        l1=common.l1 or 0.0,
+        intercept=common.intercept,
+        ridge=common.l2,
+        unit_scale=unit,
+    )
