@@ -15,7 +15,9 @@ import numpy as np
 from fsstream.algorithms.fgm.groups import GroupMachine
 from fsstream.algorithms.fgm.machine import Machine, Progress
 from fsstream.algorithms.fgm.parameters import FgmParameters
+from fsstream.algorithms.fgm.polynomial import PolynomialMachine
 from fsstream.algorithms.learner import Access, Common, Learner, Task
+from fsstream.errors import UsageError
 from fsstream.selection import Selection
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ class Fgm(Learner):
         """The k features that were kept, and their weights."""
         machine = self._machine
         kept = [] if machine.kept is None else machine.kept.tolist()
-        weights = machine.problem.by_column()[kept].astype(np.float32) if kept else np.zeros(0, np.float32)
+        weights = machine.weights()[kept].astype(np.float32) if kept else np.zeros(0, np.float32)
         nonzero = [place for place, weight in enumerate(weights.tolist()) if weight != 0.0]
         labels = machine.group_labels() if kept else None
         return Selection(
@@ -98,6 +100,7 @@ class Fgm(Learner):
             "upper_bounds": [upper for _, upper in machine.bounds],
             "inner_iterations": machine.problem.iterations,
             "key_collisions": machine.collisions,
+            **machine.more_facts(),
         }
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -140,5 +143,9 @@ def machine_for(common: Common, parameters: FgmParameters, task: Task) -> Machin
     assert common.k is not None
     fixed: dict[str, Any] = {"shift": common.intercept, "memory": common.memory, "seed": common.seed}
     if common.groups is not None or parameters.groups != "none":
+        if parameters.degree == 2:
+            raise UsageError("groups and products of features cannot be selected in one run")
         return GroupMachine(common.k, task.loss, parameters, table=common.groups, **fixed)
+    if parameters.degree == 2:
+        return PolynomialMachine(common.k, task.loss, parameters, **fixed)
     return Machine(common.k, task.loss, parameters, **fixed)

@@ -58,8 +58,8 @@ class GroupMachine(Machine):
             feature = place.get(key_of_name(name))
             if feature is None:
                 continue
-            for group in dict.fromkeys(path for group in groups for path in self._paths(group)):
-                named.setdefault(group, []).append(feature)
+            for path in dict.fromkeys(path for group in groups for path in self._paths(group)):
+                named.setdefault(path, []).append(feature)
         names = sorted(named)
         member = np.repeat(np.arange(len(names)), [len(named[name]) for name in names])
         held = np.array([f for name in names for f in named[name]], dtype=np.int64)

@@ -19,7 +19,7 @@ by the runner or from memory.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -106,10 +106,8 @@ class Machine:
 
     def _begin(self) -> None:
         scores = self.scores
-        mean_square = scores.square_sum / max(scores.rows, 1)
-        self.plan = schedule(
-            self._k, self._parameters, Seen(scores.rows, scores.entries, scores.features, mean_square)
-        )
+        seen = Seen(scores.rows, scores.entries, scores.features, self._mean_square())
+        self.plan = schedule(self._k, self._parameters, seen)
         targets = scores.targets.astype(np.float64)
         costs = self.plan.C * scores.importance.astype(np.float64)
         groups = -(-self.plan.target // self.plan.B)
@@ -123,7 +121,21 @@ class Machine:
             literal=self._literal,
             cached_products=24 * scores.rows * groups <= self._memory // 8,
         )
-        scores.finish_load(*start_line(self.plan, self._loss, targets, costs, shift=self._shift))
+        slope, offset = start_line(self.plan, self._loss, targets, costs, shift=self._shift)
+        scores.finish_load(slope, offset)
+        self._first_residuals = scores.importance.astype(np.float64) * (slope * targets + offset)
+
+    def _mean_square(self) -> float:
+        """Mean |x_i|^2 of what is learned from."""
+        return self.scores.square_sum / max(self.scores.rows, 1)
+
+    def current_residuals(self) -> NDArray[np.float64]:
+        """alpha_i y_i for the next worst case."""
+        return self.problem.residuals if self.problem.groups else self._first_residuals
+
+    def weights(self) -> NDArray[np.float64]:
+        """The weight of every column, as the outcome reports it."""
+        return self.problem.by_column()
 
     def _generate(self) -> Iterator[Scan]:
         assert self.plan is not None
@@ -247,6 +259,10 @@ class Machine:
             self.kept_units = np.sort(self.kept_units[order[:left]])
             self.kept = np.unique(column[np.isin(unit, self.kept_units)])
             self.problem.refit(self.kept, last=left == self._k)
+
+    def more_facts(self) -> dict[str, Any]:
+        """What only this kind of machine knows."""
+        return {}
 
     def group_labels(self) -> list[str] | None:
         """The group of each kept column, when groups are what is selected."""

@@ -27,6 +27,8 @@ class FgmParameters:
         0.0, "rounds stop when the objective falls by less than this share, never below k", low=0.0, high=1.0
     )
     trim: float = parameter(0.0, "features generated as a multiple of k; 0: by rule; 1: no trimming", low=0.0)
+    degree: int = parameter(1, "2: products and squares of features are features too", low=1, high=2)
+    gamma: float = parameter(4.0, "gamma of the degree-2 map (paper: 4 or 8)", low=0.0)
     groups: str = parameter(
         "none",
         "namespace: features are grouped by what stands before ^ in their name; "

@@ -62,7 +62,9 @@ class Ignore(Scan):
         pass
 
 
-class _Again(Scan):
+class RescanScores(Scan):
+    """A later scan of the same rows."""
+
     def __init__(self, scores: FeatureScores) -> None:
         super().__init__()
         self._scores = scores
@@ -75,7 +77,7 @@ class _Again(Scan):
             )
 
 
-class Score(_Again):
+class Score(RescanScores):
     """c = sum of r_i x_i over every feature."""
 
     def __init__(self, scores: FeatureScores, residuals: NDArray[np.float64]) -> None:
@@ -90,12 +92,14 @@ class Score(_Again):
         return self._scores.rows_kept
 
 
-class Collect(_Again):
+class Collect(RescanScores):
     """The columns and names of chosen features."""
 
-    def __init__(self, scores: FeatureScores, cache: ColumnCache, keys: NDArray[np.uint64]) -> None:
+    def __init__(
+        self, scores: FeatureScores, cache: ColumnCache, keys: NDArray[np.uint64], factor: float = 1.0
+    ) -> None:
         super().__init__(scores)
-        self._collector = ColumnCollector(cache, keys)
+        self._collector = ColumnCollector(cache, keys, factor)
 
     def see(self, batch: Batch, first_row: int) -> None:
         self._collector.add(batch, first_row)
@@ -127,7 +131,7 @@ class Collect(_Again):
         return self._collector.collisions
 
 
-class CollectCandidates(_Again):
+class CollectCandidates(RescanScores):
     """The worst case by estimates, re-scored exactly from the columns this scan collects."""
 
     def __init__(self, scores: FeatureScores, count: int, limit: int, without: NDArray[np.uint64]) -> None:
@@ -142,7 +146,7 @@ class CollectCandidates(_Again):
         return self._collector.best(count, cache)
 
 
-class Name(_Again):
+class Name(RescanScores):
     """Only the names: kept rows have none, when names are text."""
 
     def __init__(self, scores: FeatureScores, keys: NDArray[np.uint64]) -> None:

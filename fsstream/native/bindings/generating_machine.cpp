@@ -14,6 +14,7 @@
 #include "solve/empirical_loss.hpp"
 #include "solve/feature_scores.hpp"
 #include "solve/moreau.hpp"
+#include "solve/pair_scores.hpp"
 #include "solve/reduced_problem.hpp"
 
 namespace fsstream {
@@ -92,6 +93,13 @@ void bind_scores(nb::module_& m) {
   nb::class_<FeatureScores>(m, "FeatureScores")
       .def(nb::init<std::size_t, std::size_t, bool, std::uint64_t>(), nb::arg("table_bytes"), nb::arg("row_bytes"),
            nb::arg("shift"), nb::arg("seed") = 0)
+      .def(
+          "derived_name",
+          [](const FeatureScores& self, Key key) {
+            const std::string name = self.derived_name(key);
+            return nb::bytes(name.data(), name.size());
+          },
+          nb::arg("key"))
       .def("note_namespaces", &FeatureScores::note_namespaces)
       .def("namespaces",
            [](const FeatureScores& self) {
@@ -166,10 +174,10 @@ void bind_columns(nb::module_& m) {
   nb::class_<ColumnCollector>(m, "ColumnCollector")
       .def(
           "__init__",
-          [](ColumnCollector* self, ColumnCache* columns, Vector<Key> keys) {
-            new (self) ColumnCollector(columns, span_of(keys));
+          [](ColumnCollector* self, ColumnCache* columns, Vector<Key> keys, double factor) {
+            new (self) ColumnCollector(columns, span_of(keys), factor);
           },
-          nb::arg("columns").none(), nb::arg("keys"), nb::keep_alive<1, 2>())
+          nb::arg("columns").none(), nb::arg("keys"), nb::arg("factor") = 1.0, nb::keep_alive<1, 2>())
       .def("add", &ColumnCollector::add, nb::arg("batch"), nb::arg("first_row"),
            nb::call_guard<nb::gil_scoped_release>())
       .def("add_kept", &ColumnCollector::add_kept, nb::arg("rows"), nb::call_guard<nb::gil_scoped_release>())
@@ -204,6 +212,51 @@ void bind_candidates(nb::module_& m) {
       .def("add", &CandidateCollector::add, nb::arg("batch"), nb::arg("first_row"),
            nb::call_guard<nb::gil_scoped_release>())
       .def("best", &best_candidates, nb::arg("count"), nb::arg("cache"));
+}
+
+nb::tuple best_pairs(const PairScores& self, std::size_t count, Vector<Key> without) {
+  std::vector<Key> pairs;
+  std::vector<double> scores;
+  for (const auto& found : self.best(count, span_of(without))) {
+    pairs.push_back(found.a);
+    pairs.push_back(found.b);
+    scores.push_back(found.score);
+  }
+  return nb::make_tuple(own(std::move(pairs)), own(std::move(scores)));
+}
+
+void bind_pairs(nb::module_& m) {
+  nb::class_<PairScores>(m, "PairScores")
+      .def(
+          "__init__",
+          [](PairScores* self, const FeatureScores& scores, Vector<double> r, double cross_factor, double square_factor,
+             std::size_t limit) {
+            if (r.size() != scores.rows()) throw std::invalid_argument("one residual a row");
+            new (self) PairScores(scores, span_of(r), cross_factor, square_factor, limit);
+          },
+          nb::arg("scores"), nb::arg("residuals"), nb::arg("cross_factor"), nb::arg("square_factor"), nb::arg("limit"),
+          nb::keep_alive<1, 2>())
+      .def("bound", &PairScores::bound, nb::arg("batch"), nb::arg("first_row"),
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("bound_kept", &PairScores::bound_kept, nb::call_guard<nb::gil_scoped_release>())
+      .def("features_above", &PairScores::features_above, nb::arg("tau"))
+      .def("start_sums", &PairScores::start_sums, nb::arg("count"))
+      .def("sum", &PairScores::sum, nb::arg("batch"), nb::arg("first_row"), nb::call_guard<nb::gil_scoped_release>())
+      .def("sum_kept", &PairScores::sum_kept, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("summed", &PairScores::summed)
+      .def("best", &best_pairs, nb::arg("count"), nb::arg("without"));
+
+  nb::class_<PairCollector>(m, "PairCollector")
+      .def(
+          "__init__",
+          [](PairCollector* self, ColumnCache& cache, Vector<Key> pairs, double cross_factor, double square_factor) {
+            new (self) PairCollector(cache, span_of(pairs), cross_factor, square_factor);
+          },
+          nb::arg("cache"), nb::arg("pairs"), nb::arg("cross_factor"), nb::arg("square_factor"), nb::keep_alive<1, 2>())
+      .def("add", &PairCollector::add, nb::arg("batch"), nb::arg("first_row"), nb::call_guard<nb::gil_scoped_release>())
+      .def("add_kept", &PairCollector::add_kept, nb::arg("rows"), nb::call_guard<nb::gil_scoped_release>())
+      .def("finish", &PairCollector::finish)
+      .def_prop_ro("columns", [](const PairCollector& self) { return own(self.columns()); }, nb::rv_policy::move);
 }
 
 void bind_solver(nb::module_& m) {
@@ -267,6 +320,7 @@ void bind_generating_machine(nb::module_& m) {
   bind_scores(m);
   bind_columns(m);
   bind_candidates(m);
+  bind_pairs(m);
   bind_solver(m);
 }
 

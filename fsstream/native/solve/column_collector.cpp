@@ -2,8 +2,8 @@
 
 namespace fsstream {
 
-ColumnCollector::ColumnCollector(ColumnCache* columns, std::span<const Key> keys)
-    : cache_(columns), keys_(keys.begin(), keys.end()), names_(keys.size()) {
+ColumnCollector::ColumnCollector(ColumnCache* columns, std::span<const Key> keys, double factor)
+    : cache_(columns), factor_(factor), keys_(keys.begin(), keys.end()), names_(keys.size()) {
   for (const Key key : keys) {
     wanted_.insert(key);
     if (cache_ != nullptr) columns_.push_back(static_cast<std::uint32_t>(cache_->open()));
@@ -26,7 +26,7 @@ void ColumnCollector::add(const Batch& batch, std::size_t first_row) {
     for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j) {
       const std::uint32_t wanted = wanted_.find(batch.keys[j]);
       if (wanted == FeatureIndex::kNone) continue;
-      if (cache_ != nullptr) cache_->append(columns_[wanted], number, batch.values[j]);
+      if (cache_ != nullptr) cache_->append(columns_[wanted], number, scaled(batch.values[j]));
       if (text || names_[wanted].empty()) note_name(wanted, batch.name(j, scratch));
     }
   }
@@ -34,7 +34,8 @@ void ColumnCollector::add(const Batch& batch, std::size_t first_row) {
 
 void ColumnCollector::add_kept(const FeatureScores& rows) {
   for (std::size_t w = 0; w < keys_.size(); ++w) {
-    rows.copy_column(keys_[w], *cache_, columns_[w]);
+    for (const KeptColumns::Entry& entry : rows.column_of(keys_[w]))
+      cache_->append(columns_[w], entry.row, scaled(entry.value));
     names_[w] = rows.derived_name(keys_[w]);
   }
 }

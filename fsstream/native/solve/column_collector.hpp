@@ -16,7 +16,8 @@ namespace fsstream {
 class ColumnCollector {
  public:
   // Opens one column for each key, in this order. With `columns` null only names are looked up.
-  ColumnCollector(ColumnCache* columns, std::span<const Key> keys);
+  // Values are multiplied by `factor`.
+  ColumnCollector(ColumnCache* columns, std::span<const Key> keys, double factor = 1.0);
 
   void add(const Batch& batch, std::size_t first_row);
   void add_kept(const FeatureScores& rows);
@@ -32,7 +33,10 @@ class ColumnCollector {
  private:
   void note_name(std::uint32_t wanted, std::string_view name);
 
+  float scaled(float value) const { return static_cast<float>(factor_ * static_cast<double>(value)); }
+
   ColumnCache* cache_;
+  double factor_;
   FeatureIndex wanted_;
   std::vector<Key> keys_;
   std::vector<std::uint32_t> columns_;

@@ -122,12 +122,15 @@ void FeatureScores::load_row(const Batch& batch, std::size_t row) {
       if (namespaces_noted_ && namespaces_.size() < keys_.size()) note_namespace(batch.name(begin + j, scratch_));
     }
   double square = 0.0;
+  float most = 0.0F;
   for (std::size_t j = 0; j < size; ++j) {
     const double value = static_cast<double>(values[j]);
     square += value * value;
+    most = std::max(most, std::abs(values[j]));
     negative_values_ |= value < 0.0;
   }
   square_sum_ += square;
+  row_largest_.push_back(most);
   if (sketched()) {
     sketch_row(rows() - 1, {batch.keys.data() + begin, size}, values);
   } else if (rows_kept_) {
@@ -299,13 +302,6 @@ std::vector<double> FeatureScores::all() const {
   return scores;
 }
 
-bool FeatureScores::copy_column(Key key, ColumnCache& cache, std::size_t column) const {
-  const std::uint32_t p = index_.find(key);
-  if (p == FeatureIndex::kNone) return false;
-  for (const KeptColumns::Entry& entry : columns_.column(p)) cache.append(column, entry.row, entry.value);
-  return true;
-}
-
 std::string FeatureScores::derived_name(Key key) const {
   std::string name;
   if (naming_ == Naming::kDecimal) name = std::to_string(key);
@@ -315,7 +311,7 @@ std::string FeatureScores::derived_name(Key key) const {
 
 std::size_t FeatureScores::bytes() const {
   return FeatureIndex::bytes_of(index_.slots()) + keys_.capacity() * 8 + (sums_.capacity() + plain_.capacity()) * 8 +
-         (sketched() ? sketch_->bytes() : 0) + targets_.capacity() * 8 + (r_.capacity() + plain_r_.capacity()) * 8 +
+         (sketched() ? sketch_->bytes() : 0) + targets_.capacity() * 12 + (r_.capacity() + plain_r_.capacity()) * 8 +
          row_starts_.capacity() * 8 + numbers_.capacity() * 4 + values_.capacity() * 4 + columns_.bytes();
 }
 

@@ -74,8 +74,15 @@ class FeatureScores {
   const Buffer<float>& importance() const { return importance_; }
   std::span<const Key> keys() const { return keys_; }
 
-  // Copies the kept column of a feature; false when the stream has no such feature.
-  bool copy_column(Key key, ColumnCache& cache, std::size_t column) const;
+  std::uint32_t number_of(Key key) const { return index_.find(key); }
+  // max_k |x_ik| by row.
+  const Buffer<float>& row_largest() const { return row_largest_; }
+  // Kept columns, by feature number and by key.
+  std::span<const KeptColumns::Entry> column(std::size_t number) const { return columns_.column(number); }
+  std::span<const KeptColumns::Entry> column_of(Key key) const {
+    const std::uint32_t number = index_.find(key);
+    return number == FeatureIndex::kNone ? std::span<const KeptColumns::Entry>() : column(number);
+  }
   // The name a key has by itself; empty when only a batch can tell.
   std::string derived_name(Key key) const;
 
@@ -98,7 +105,7 @@ class FeatureScores {
   std::vector<Key> keys_;      // by feature number
   std::vector<double> sums_;   // rows not kept: c, or sum y_i x_i while loading
   std::vector<double> plain_;  // rows not kept: sum x_i, only while loading with a shift
-  Buffer<float> targets_, importance_;
+  Buffer<float> targets_, importance_, row_largest_;
   bool rows_kept_ = true;
   Buffer<std::uint64_t> row_starts_;
   Buffer<std::uint32_t> numbers_;

@@ -1,0 +1,30 @@
+"""The name of a product of two features: `a*b`, the same in every backend.
+
+The smaller name in byte order stands first, `a*a` is a square; a `*` or `\\` inside a name is
+escaped with `\\`.
+"""
+
+from __future__ import annotations
+
+
+def pair_name(a: bytes, b: bytes) -> bytes:
+    """The names of two features as the name of their product."""
+    return b"*".join(_escaped(name) for name in sorted((a, b)))
+
+
+def split_pair(name: bytes) -> tuple[bytes, ...]:
+    """The factors a name stands for; a single one when it is no product."""
+    factors = [bytearray()]
+    letters = iter(name)
+    for letter in letters:
+        if letter == ord("\\"):
+            factors[-1].append(next(letters, letter))
+        elif letter == ord("*"):
+            factors.append(bytearray())
+        else:
+            factors[-1].append(letter)
+    return tuple(bytes(factor) for factor in factors)
+
+
+def _escaped(name: bytes) -> bytes:
+    return name.replace(b"\\", b"\\\\").replace(b"*", b"\\*")
