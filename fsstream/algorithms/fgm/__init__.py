@@ -108,7 +108,7 @@ class Fgm(Learner):
         progress = self._machine.progress()
         ends = np.cumsum([0, *map(len, progress.rounds)])
         return {
-            "keys": np.concatenate([np.zeros(0, np.uint64), *progress.rounds]),
+            "keys": np.concatenate(progress.rounds) if progress.rounds else np.zeros(0, np.uint64),
             "round_ends": ends.astype(np.uint64),
             "weights": progress.weights,
             "bias": np.array([progress.bias]),

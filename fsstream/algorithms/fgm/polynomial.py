@@ -187,7 +187,8 @@ class PolynomialMachine(Machine):
             factor.get(kind, self._square_factor if a == b else self._cross_factor)
             for kind, a, b in self._ids
         ]
-        return super().weights() * np.array(factors)
+        weights: NDArray[np.float64] = super().weights() * np.array(factors)
+        return weights
 
     def more_facts(self) -> dict[str, Any]:
         """Of how many features all products were summed, round by round."""
