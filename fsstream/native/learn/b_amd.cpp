@@ -37,7 +37,8 @@ void sweep_seats(const Seats& s) {
 
 }  // namespace
 
-BAmd::BAmd(Loss loss, const BudgetedOptions& options) : loss_(loss), options_(options), set_(options.budget) {
+BAmd::BAmd(Loss loss, const BudgetedOptions& options)
+    : loss_(loss), options_(options), rate_(options.eta), set_(options.budget) {
   if (options.sketch_width != 0) sketch_ = CountMin(2, options.sketch_width, options.seed);
 }
 
@@ -81,7 +82,7 @@ double BAmd::predict(const Batch& batch, std::size_t row) {
 }
 
 double BAmd::truncation_score(double h, double w, double g) const {
-  return options_.weighted ? std::abs(h * w - options_.eta * g) : std::abs(w - options_.eta * g / h);
+  return options_.weighted ? std::abs(h * w - rate_.eta() * g) : std::abs(w - rate_.eta() * g / h);
 }
 
 // lambda = 0: only the weights of the row's features move.
@@ -92,7 +93,7 @@ void BAmd::move_row(const Batch& batch, double slope) {
     squares_[seat] += g * g;
     const double h = options_.delta + std::sqrt(squares_[seat]);
     set_.score(seat) = truncation_score(h, set_.weight(seat), g);
-    set_.weight(seat) -= options_.eta * g / h;
+    set_.weight(seat) -= rate_.eta() * g / h;
     set_.touch(seat);
   }
 }
@@ -101,8 +102,8 @@ void BAmd::move_row(const Batch& batch, double slope) {
 void BAmd::sweep(const Batch& batch, double slope) {
   static const auto kSweep = Compiled<&sweep_seats>::best();
   for (const auto& [j, slot] : members_) values_[table_[slot].seat] = static_cast<double>(batch.values[j]);
-  kSweep({set_.weights().data(), set_.scores().data(), squares_.data(), values_.data(), set_.size(), slope,
-          options_.eta, options_.lambda, options_.delta, options_.weighted});
+  kSweep({set_.weights().data(), set_.scores().data(), squares_.data(), values_.data(), set_.size(), slope, rate_.eta(),
+          options_.lambda, options_.delta, options_.weighted});
   for (const auto& [j, slot] : members_) values_[table_[slot].seat] = 0.0;
   stale_ = true;
   floor_ = std::numeric_limits<double>::infinity();
@@ -111,7 +112,7 @@ void BAmd::sweep(const Batch& batch, double slope) {
 
 void BAmd::move_bias(double slope) {
   bias_squares_ += slope * slope;
-  bias_ -= options_.eta * slope / (options_.delta + std::sqrt(bias_squares_));
+  bias_ -= rate_.eta() * slope / (options_.delta + std::sqrt(bias_squares_));
 }
 
 bool BAmd::admits(Key key, double score) {
@@ -149,7 +150,7 @@ void BAmd::offer(const Batch& batch, std::size_t j, Slot slot, double g) {
   if (!admits(key, score)) return;
   const bool full = set_.full();
   if (full) unseat();
-  const Slot seat = set_.enter(key, -options_.eta * g / h, score);
+  const Slot seat = set_.enter(key, -rate_.eta() * g / h, score);
   floor_ = std::min(floor_, score);
   if (!exact()) {
     slot = full ? slots_[seat] : static_cast<Slot>(table_.size());
@@ -191,6 +192,7 @@ void BAmd::update(const Batch& batch, float* scores) {
     scores[row] = static_cast<float>(u);
     const double slope = loss_.slope(u, batch.targets[row]) * static_cast<double>(batch.importance[row]);
     check_range(batch, row, slope);
+    rate_.meet(batch, row);
     descend(batch, slope);
   }
 }
@@ -208,7 +210,7 @@ std::vector<Chosen> BAmd::chosen() const {
 void BAmd::save(StateWriter& out) const {
   std::vector<Key> keys(set_.keys().begin(), set_.keys().end());
   std::vector<double> squares(squares_.begin(), squares_.begin() + static_cast<std::ptrdiff_t>(set_.size()));
-  const std::vector<double> bias{bias_, bias_squares_};
+  const std::vector<double> bias{bias_, bias_squares_, rate_.logs(), static_cast<double>(rate_.rows())};
   std::vector<Slot> order(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(set_.size()));
   for (Slot slot = 0; slot < table_.size(); ++slot) {
     if (table_[slot].seat != kNobody) continue;
@@ -230,13 +232,14 @@ void BAmd::load(const StateReader& in) {
   const auto squares = of_size(in.doubles("squares"), keys.size(), "squares");
   const auto weights = in.doubles("weights");
   const auto scores = of_size(in.doubles("scores"), weights.size(), "scores");
-  const auto bias = of_size(in.doubles("bias"), 2, "bias");
+  const auto bias = of_size(in.doubles("bias"), 4, "bias");
   const auto cells = of_size(in.floats("cells"), sketch_.cells().size(), "cells");
   check_state(weights.size() <= std::min(options_.budget, keys.size()) && in_range(squares) && not_negative(squares) &&
-              in_range(weights) && in_range(scores) && in_range(bias) && bias[1] >= 0.0 &&
+              in_range(weights) && in_range(scores) && in_range(bias) && not_negative(bias.subspan(1)) &&
               (exact() || keys.size() == weights.size()));
   bias_ = bias[0];
   bias_squares_ = bias[1];
+  rate_.restore(bias[2], bias[3]);
   std::copy(cells.begin(), cells.end(), sketch_.cells().begin());
   table_.reserve(keys.size());
   set_.reserve(weights.size());

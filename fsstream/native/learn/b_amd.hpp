@@ -28,6 +28,7 @@
 #include "learn/feature_table.hpp"
 #include "learn/loss.hpp"
 #include "learn/online_learner.hpp"
+#include "learn/rate.hpp"
 #include "learn/slot_names.hpp"
 #include "sketch/count_min.hpp"
 
@@ -70,6 +71,7 @@ class BAmd final : public OnlineLearner {
 
   Loss loss_;
   BudgetedOptions options_;
+  Rate rate_;
   double bias_ = 0.0;
   double bias_squares_ = 0.0;
   bool stale_ = false;  // scores were swept: the set's order is to be built again

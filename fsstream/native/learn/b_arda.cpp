@@ -9,18 +9,28 @@
 namespace fsstream {
 
 BArda::BArda(Loss loss, const BudgetedOptions& options)
-    : loss_(loss), options_(options), order_(table_, options.budget, options.lambda > 0.0) {
+    : loss_(loss),
+      options_(options),
+      rate_(options.eta),
+      order_(table_, options.budget, options.lambda > 0.0, options.sketch_width != 0) {
   bias_.line.spread = options.delta;
+  if (options.sketch_width == 0) return;
+  sketch_.emplace(options.sketch_depth, options.sketch_width, options.seed);
+  squares_ = CountMin(2, options.sketch_width, options.seed + 1);
+  table_.reserve(working_set());
+  order_.reserve();
 }
 
 std::size_t BArda::bytes_with(std::size_t features) const {
-  return table_.bytes_with(features) + order_.bytes(table_.capacity_for(features)) + names_.bytes();
+  return table_.bytes_with(features) + order_.bytes(table_.capacity_for(features)) + names_.bytes() +
+         (exact() ? 0 : sketch_->bytes() + squares_.bytes());
 }
 
 // Room for a row whose features are all new.
 void BArda::reserve(const Batch& batch, std::size_t entries) {
-  const std::size_t most = table_.size() + entries;
-  check_memory(bytes_with(most) + names_.bytes_of(batch, entries), options_.memory, table_.size());
+  const std::size_t all = table_.size() + entries;
+  const std::size_t most = exact() ? all : std::min(all, working_set());
+  check_memory(bytes_with(most) + names_.bytes_of(batch, most - table_.size()), options_.memory, table_.size());
   found_.resize(std::max(found_.size(), entries));
   names_.reserve(batch, table_.size(), most);
   if (most <= table_.capacity()) return;
@@ -60,25 +70,82 @@ void BArda::descend(const Batch& batch, std::size_t row, double slope) {
   const std::size_t begin = batch.row_begin(row);
   const std::size_t count = batch.row_end(row) - begin;
   const bool most = 2 * count > table_.size();
+  others_.clear();
   for (std::size_t j = 0; j < count; ++j) {
     const double g = slope * static_cast<double>(batch.values[begin + j]);
+    const Slot slot = found_[j];
     if (g == 0.0) continue;
-    Slot slot = found_[j];
     if (slot == kNobody) {
-      DualRecord fresh;
-      fresh.key = batch.keys[begin + j];
-      add_gradient(fresh, g);
-      slot = table_.add(fresh);
-      names_.keep(slot, batch, begin + j);
-      order_.enter(slot);
-    } else {
-      add_gradient(table_[slot], g);
-      if (order_.is_member(slot)) names_.check(slot, batch, begin + j);
-      if (!most) order_.touch(slot);
+      others_.push_back(static_cast<std::uint32_t>(j));
+      continue;
     }
+    add_gradient(table_[slot], g);
+    if (order_.is_member(slot)) names_.check(slot, batch, begin + j);
+    if (!most) order_.touch(slot);
   }
-  if (options_.intercept) add_gradient(bias_, slope);
   if (most) order_.rebuild();
+  if (options_.intercept) add_gradient(bias_, slope);
+  if (others_.empty()) return;
+  if (exact())
+    meet(batch, begin, slope);
+  else
+    add_to_sketch(batch, begin, slope);
+}
+
+// store = exact: the row's new features get their records.
+void BArda::meet(const Batch& batch, std::size_t begin, double slope) {
+  for (const std::uint32_t j : others_) {
+    DualRecord fresh;
+    fresh.key = batch.keys[begin + j];
+    add_gradient(fresh, slope * static_cast<double>(batch.values[begin + j]));
+    const Slot slot = table_.add(fresh);
+    names_.keep(slot, batch, begin + j);
+    order_.enter(slot);
+  }
+}
+
+// store = sketch: what has no slot is added to the sketches, and measured by what they say then.
+void BArda::add_to_sketch(const Batch& batch, std::size_t begin, double slope) {
+  const std::size_t count = others_.size();
+  keys_of_.resize(count);
+  steps_of_.resize(count);
+  estimates_.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    keys_of_[i] = batch.keys[begin + others_[i]];
+    steps_of_[i] = static_cast<float>(slope * static_cast<double>(batch.values[begin + others_[i]]));
+    squares_.prefetch(keys_of_[i]);
+  }
+  sketch_->hash(keys_of_.data(), count, hashed_);
+  const SketchRows rows = sketch_->rows(hashed_, 0);
+  sketch_->kernels().estimate(rows, count, estimates_.data());
+  sketch_->kernels().add(rows, count, steps_of_.data());
+  for (std::size_t i = 0; i < count; ++i) {
+    const float g = steps_of_[i];
+    DualRecord fresh;
+    fresh.key = keys_of_[i];
+    fresh.sum = static_cast<double>(estimates_[i]) + static_cast<double>(g);
+    fresh.squares = static_cast<double>(squares_.add(fresh.key, g * g));
+    draw_line(fresh);
+    consider(batch, begin + others_[i], fresh);
+  }
+}
+
+// A slot of the working set for a feature that beats its weakest.
+void BArda::consider(const Batch& batch, std::size_t j, const DualRecord& fresh) {
+  if (table_.size() < working_set()) {
+    const Slot slot = table_.add(fresh);
+    names_.keep(slot, batch, j);
+    order_.enter(slot);
+    return;
+  }
+  const Slot slot = order_.weakest_outsider();
+  const DualRecord& leaving = table_[slot];
+  if (!stronger(fresh.line, fresh.key, leaving.line, leaving.key, tau_)) return;
+  sketch_->add(leaving.key, static_cast<float>(leaving.sum) - sketch_->query(leaving.key));
+  squares_.raise(leaving.key, static_cast<float>(leaving.squares));
+  table_.replace(slot, fresh);
+  names_.keep(slot, batch, j);
+  order_.touch(slot);
 }
 
 void BArda::update(const Batch& batch, float* scores) {
@@ -88,8 +155,10 @@ void BArda::update(const Batch& batch, float* scores) {
     scores[row] = static_cast<float>(u);
     const double slope = loss_.slope(u, batch.targets[row]) * static_cast<double>(batch.importance[row]);
     check_range(batch, row, slope);
+    rate_.meet(batch, row);
     ++steps_;
-    order_.advance(tau());
+    tau_ = std::max(tau_, options_.lambda * rate_.eta() * static_cast<double>(steps_));
+    order_.advance(tau_);
     if (slope != 0.0) descend(batch, row, slope);
     order_.settle();
   }
@@ -114,10 +183,14 @@ void BArda::save(StateWriter& out) const {
     sums.push_back(table_[slot].sum);
     squares.push_back(table_[slot].squares);
   }
+  const std::vector<double> rate{rate_.logs(), static_cast<double>(rate_.rows()), tau_};
+  out.put("rate", std::span<const double>(rate));
   out.put("steps", std::span<const std::uint64_t>(&steps_, 1));
   out.put("keys", std::span<const std::uint64_t>(keys));
   out.put("sums", std::span<const double>(sums));
   out.put("squares", std::span<const double>(squares));
+  out.put("sum_cells", exact() ? std::span<const float>() : sketch_->cells());
+  out.put("square_cells", squares_.cells());
   names_.save(out, table_.size());
 }
 
@@ -125,8 +198,17 @@ void BArda::load(const StateReader& in) {
   const auto keys = in.words("keys");
   const auto sums = of_size(in.doubles("sums"), keys.size() + 1, "sums");
   const auto squares = of_size(in.doubles("squares"), keys.size() + 1, "squares");
-  check_state(in_range(sums) && in_range(squares) && not_negative(squares));
+  const auto rate = of_size(in.doubles("rate"), 3, "rate");
+  check_state(in_range(rate) && not_negative(rate) && in_range(sums) && in_range(squares) && not_negative(squares));
   steps_ = of_size(in.words("steps"), 1, "steps")[0];
+  rate_.restore(rate[0], rate[1]);
+  tau_ = rate[2];
+  const auto sum_cells = in.floats("sum_cells");
+  const auto square_cells = of_size(in.floats("square_cells"), squares_.cells().size(), "square_cells");
+  of_size(sum_cells, exact() ? 0 : sketch_->cells().size(), "sum_cells");
+  check_state(exact() || keys.size() <= working_set());
+  if (!exact()) std::copy(sum_cells.begin(), sum_cells.end(), sketch_->cells().begin());
+  std::copy(square_cells.begin(), square_cells.end(), squares_.cells().begin());
   const auto restore = [&](DualRecord& feature, std::size_t i) {
     feature.sum = sums[i];
     feature.squares = squares[i];
@@ -135,7 +217,7 @@ void BArda::load(const StateReader& in) {
   restore(bias_, 0);
   table_.reserve(keys.size());
   order_.reserve();
-  order_.advance(tau());
+  order_.advance(tau_);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     DualRecord feature;
     feature.key = keys[i];

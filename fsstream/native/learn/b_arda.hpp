@@ -12,12 +12,16 @@
 // to the others is left to BudgetOrder. On request an intercept is learned by the same rule,
 // outside the budget and not shrunk. Importance multiplies the sub-gradient.
 //
-// The state is kept for every feature seen (store = exact), in a table that ends with
-// LimitExceeded when it would pass `memory`.
+// store = exact keeps the sums of every feature seen, in a table that ends with LimitExceeded
+// when it would pass `memory`. store = sketch keeps them for a working set of 2 B features;
+// the others' are in a count-sketch (G) and a count-min (squares). A feature of the row whose
+// estimated score beats the weakest of the working set takes its slot, with the estimates
+// as its sums; what leaves is written back so that the sketches say what it had.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/batch.hpp"
@@ -25,7 +29,10 @@
 #include "learn/feature_table.hpp"
 #include "learn/loss.hpp"
 #include "learn/online_learner.hpp"
+#include "learn/rate.hpp"
 #include "learn/slot_names.hpp"
+#include "sketch/count_min.hpp"
+#include "sketch/count_sketch.hpp"
 
 namespace fsstream {
 
@@ -35,7 +42,7 @@ class BArda final : public OnlineLearner {
 
   void update(const Batch& batch, float* scores) override;
   std::vector<Chosen> chosen() const override;
-  double intercept() const override { return -options_.eta * bias_.sum / bias_.line.spread; }
+  double intercept() const override { return -rate_.eta() * bias_.sum / bias_.line.spread; }
   std::size_t features() const override { return table_.size(); }
   std::size_t bytes() const override { return bytes_with(table_.size()); }
   std::uint64_t collisions() const override { return names_.collisions(); }
@@ -43,23 +50,35 @@ class BArda final : public OnlineLearner {
   void load(const StateReader& in) override;
 
  private:
-  double tau() const { return options_.lambda * options_.eta * static_cast<double>(steps_); }
-  double weight(const DualRecord& feature) const { return -options_.eta * feature.sum / (tau() + feature.line.spread); }
+  double weight(const DualRecord& feature) const { return -rate_.eta() * feature.sum / (tau_ + feature.line.spread); }
   std::size_t bytes_with(std::size_t features) const;
   void reserve(const Batch& batch, std::size_t entries);
   double predict(const Batch& batch, std::size_t row);
   void descend(const Batch& batch, std::size_t row, double slope);
+  void meet(const Batch& batch, std::size_t begin, double slope);
+  void add_to_sketch(const Batch& batch, std::size_t begin, double slope);
+  void consider(const Batch& batch, std::size_t j, const DualRecord& fresh);
+  bool exact() const { return !sketch_.has_value(); }
+  std::size_t working_set() const { return 2 * options_.budget; }
   void add_gradient(DualRecord& feature, double g) const;
   void draw_line(DualRecord& feature) const;
 
   Loss loss_;
   BudgetedOptions options_;
+  Rate rate_;
   std::uint64_t steps_ = 0;
+  double tau_ = 0.0;  // lambda eta t; does not fall where eta is found on the way
   DualRecord bias_;
   FeatureTable<DualRecord> table_;
   BudgetOrder order_;
   SlotNames names_;
-  std::vector<Slot> found_;  // slots of the row's entries
+  std::optional<CountSketch> sketch_;  // sums of gradients of features without a slot
+  CountMin squares_;                   // and of their squares
+  HashedKeys hashed_;
+  std::vector<Slot> found_;            // slots of the row's entries
+  std::vector<std::uint32_t> others_;  // entries of the row without a slot
+  std::vector<Key> keys_of_;           // and what the sketch is told of them
+  std::vector<float> steps_of_, estimates_;
 };
 
 }  // namespace fsstream

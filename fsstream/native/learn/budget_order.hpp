@@ -8,7 +8,8 @@
 // Algorithm 1, ties by the smaller key). A row moves tau once and touches its own slots;
 // the two tournaments find the pairs that crossed, and settle() exchanges the strongest
 // outsider with the weakest member until none is out of place: one exchange a feature
-// that enters.
+// that enters. A table of bounded size (`crowded`) also wants to know the weakest outsider,
+// whose slot goes to a feature that deserves it more.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +34,18 @@ class BudgetOrder {
  public:
   using Table = FeatureTable<DualRecord>;
 
-  BudgetOrder(Table& table, std::size_t budget, bool drifts)
-      : table_(table), budget_(budget), members_({&table, drifts}), outsiders_({&table, drifts}) {}
+  BudgetOrder(Table& table, std::size_t budget, bool drifts, bool crowded)
+      : table_(table),
+        budget_(budget),
+        crowded_(crowded),
+        members_({&table, drifts}),
+        outsiders_({&table, drifts}),
+        leavers_({&table, drifts}) {}
 
   // For a table of this capacity.
   std::size_t bytes(std::size_t capacity) const {
     const std::size_t seats = std::min(budget_, capacity);
-    return Strongest::bytes(capacity) + Weakest::bytes(seats) + seats * sizeof(Slot);
+    return (crowded_ ? 2 : 1) * Strongest::bytes(capacity) + Weakest::bytes(seats) + seats * sizeof(Slot);
   }
   const Buffer<Slot>& members() const { return seats_; }
   bool is_member(Slot slot) const { return table_[slot].seat != kNobody; }
@@ -47,12 +53,14 @@ class BudgetOrder {
   void reserve() {
     members_.grow(std::min(budget_, table_.capacity()));
     outsiders_.grow(table_.capacity());
+    if (crowded_) leavers_.grow(table_.capacity());
   }
 
   void advance(double tau) {
     tau_ = tau;
     members_.advance(tau);
     outsiders_.advance(tau);
+    leavers_.advance(tau);
   }
 
   // A slot new in the table: a member while there is room.
@@ -63,15 +71,19 @@ class BudgetOrder {
       members_.place(table_[slot].seat, slot);
     } else {
       table_[slot].seat = kNobody;
-      outsiders_.place(slot, slot);
+      place_outside(slot, slot);
     }
   }
+
+  // The outsider that a crowded table can spare.
+  Slot weakest_outsider() const { return leavers_.winner(); }
 
   // The slot's line has changed.
   void touch(Slot slot) {
     const Slot seat = table_[slot].seat;
     if (seat == kNobody) {
       outsiders_.touch(slot);
+      if (crowded_) leavers_.touch(slot);
     } else {
       members_.touch(seat);
     }
@@ -81,6 +93,7 @@ class BudgetOrder {
   void rebuild() {
     members_.rebuild();
     outsiders_.rebuild();
+    leavers_.rebuild();
   }
 
   void settle() {
@@ -123,16 +136,23 @@ class BudgetOrder {
     table_[rising].seat = seat;
     seats_[seat] = rising;
     members_.place(seat, rising);
-    outsiders_.place(rising, kNobody);
-    outsiders_.place(falling, falling);
+    place_outside(rising, kNobody);
+    place_outside(falling, falling);
+  }
+
+  void place_outside(Slot leaf, Slot slot) {
+    outsiders_.place(leaf, slot);
+    if (crowded_) leavers_.place(leaf, slot);
   }
 
   Table& table_;
   std::size_t budget_;
+  bool crowded_;
   double tau_ = 0.0;
   Buffer<Slot> seats_;  // slot of each member
   Weakest members_;
   Strongest outsiders_;
+  Weakest leavers_;  // the outsiders once more, when crowded
 };
 
 }  // namespace fsstream

@@ -22,21 +22,21 @@ struct Lanes {
   const double* lambdas;
   std::size_t rungs;
   double eta, delta;
-  double steps;  // all (dual averaging), or since the feature was touched
+  double passed;  // steps (dual averaging), or the sum of eta since the feature was touched
   double* weights;
 };
 
 void weigh_dual(const Lanes& f) {
   for (std::size_t r = 0; r < f.rungs; ++r) {
     const double h = f.delta + __builtin_sqrt(f.squares[r]);
-    f.weights[r] = f.eta / h * toward_zero(std::abs(f.first[r]), f.lambdas[r] * f.steps, -f.first[r]);
+    f.weights[r] = f.eta / h * toward_zero(std::abs(f.first[r]), f.lambdas[r] * f.passed, -f.first[r]);
   }
 }
 
 void weigh_mirror(const Lanes& f) {
   for (std::size_t r = 0; r < f.rungs; ++r) {
     const double h = f.delta + __builtin_sqrt(f.squares[r]);
-    f.weights[r] = toward_zero(std::abs(f.first[r]), f.steps * (f.lambdas[r] * f.eta / h), f.first[r]);
+    f.weights[r] = toward_zero(std::abs(f.first[r]), f.passed * (f.lambdas[r] / h), f.first[r]);
   }
 }
 
@@ -75,6 +75,7 @@ L1Ladder::L1Ladder(L1Method method, Loss loss, const L1Options& options)
     : method_(method),
       loss_(loss),
       options_(options),
+      rate_(options.eta),
       bias_(2 * options.rungs.size()),
       predictions_(options.rungs.size()),
       slopes_(options.rungs.size()) {}
@@ -97,15 +98,15 @@ void L1Ladder::weigh(Slot slot, double* weights) const {
   static const auto kDual = Compiled<&weigh_dual>::best();
   static const auto kMirror = Compiled<&weigh_mirror>::best();
   const bool dual = method_ == L1Method::kDualAveraging;
-  const std::uint64_t steps = dual ? steps_ : steps_ - table_[slot].step;
-  (dual ? kDual : kMirror)({first(slot), squares(slot), options_.rungs.data(), rungs(), options_.eta, options_.delta,
-                            static_cast<double>(steps), weights});
+  const double passed = dual ? static_cast<double>(steps_) : path_ - table_[slot].path;
+  (dual ? kDual : kMirror)(
+      {first(slot), squares(slot), options_.rungs.data(), rungs(), rate_.eta(), options_.delta, passed, weights});
 }
 
 // What the intercept is on a rung: no l1 weight is laid on it.
 double L1Ladder::bias_weight(std::size_t rung) const {
   if (method_ == L1Method::kMirrorDescent) return bias_[rung];
-  return -options_.eta * bias_[rung] / (options_.delta + std::sqrt(bias_[rungs() + rung]));
+  return -rate_.eta() * bias_[rung] / (options_.delta + std::sqrt(bias_[rungs() + rung]));
 }
 
 void L1Ladder::predict(const Batch& batch, std::size_t row) {
@@ -132,8 +133,8 @@ void L1Ladder::move(Slot slot, const double* weights, double x) {
   static const auto kMirror = Compiled<&step_mirror>::best();
   const bool dual = method_ == L1Method::kDualAveraging;
   (dual ? kDual : kMirror)({first(slot), squares(slot), slopes_.data(), options_.rungs.data(), weights, rungs(), x,
-                            options_.eta, options_.delta});
-  table_[slot].step = steps_;
+                            rate_.eta(), options_.delta});
+  table_[slot].path = path_;
 }
 
 void L1Ladder::move_bias() {
@@ -141,7 +142,7 @@ void L1Ladder::move_bias() {
     double& squares = bias_[rungs() + r];
     squares += slopes_[r] * slopes_[r];
     const bool dual = method_ == L1Method::kDualAveraging;
-    bias_[r] += dual ? slopes_[r] : -options_.eta * slopes_[r] / (options_.delta + std::sqrt(squares));
+    bias_[r] += dual ? slopes_[r] : -rate_.eta() * slopes_[r] / (options_.delta + std::sqrt(squares));
   }
 }
 
@@ -152,7 +153,7 @@ void L1Ladder::descend(const Batch& batch, std::size_t row) {
     if (batch.values[begin + j] == 0.0F) continue;
     Slot slot = found_[j];
     if (slot == kNobody) {
-      slot = table_.add({batch.keys[begin + j], 0});
+      slot = table_.add({batch.keys[begin + j], 0.0});
       numbers_.set_size(numbers_.size() + 2 * rungs());
       std::fill_n(first(slot), 2 * rungs(), 0.0);
       names_.keep(slot, batch, begin + j);
@@ -175,7 +176,9 @@ void L1Ladder::update(const Batch& batch, float* scores) {
       check_range(batch, row, slopes_[r]);
       still = still && slopes_[r] == 0.0;
     }
+    rate_.meet(batch, row);
     ++steps_;
+    path_ += rate_.eta();
     if (!still) descend(batch, row);
     // Which rung is to speak is looked up at steps 1, 2, 4, 8, ...
     if ((steps_ & (steps_ - 1)) == 0) leader_ = best_rung();
@@ -215,15 +218,15 @@ std::vector<Chosen> L1Ladder::chosen() const {
 
 void L1Ladder::save(StateWriter& out) const {
   std::vector<Key> keys;
-  std::vector<std::uint64_t> touched;
+  std::vector<double> paths{path_, rate_.logs(), static_cast<double>(rate_.rows())};
   for (Slot slot = 0; slot < table_.size(); ++slot) {
     keys.push_back(table_[slot].key);
-    touched.push_back(table_[slot].step);
+    paths.push_back(table_[slot].path);
   }
   const std::vector<std::uint64_t> counters{steps_, leader_};
   out.put("counters", std::span<const std::uint64_t>(counters));
   out.put("keys", std::span<const std::uint64_t>(keys));
-  out.put("touched", std::span<const std::uint64_t>(touched));
+  out.put("paths", std::span<const double>(paths));
   out.put("numbers", numbers_.span());
   out.put("bias", std::span<const double>(bias_));
   names_.save(out, table_.size());
@@ -232,19 +235,20 @@ void L1Ladder::save(StateWriter& out) const {
 void L1Ladder::load(const StateReader& in) {
   const auto counters = of_size(in.words("counters"), 2, "counters");
   const auto keys = in.words("keys");
-  const auto touched = of_size(in.words("touched"), keys.size(), "touched");
+  const auto paths = of_size(in.doubles("paths"), keys.size() + 3, "paths");
   const auto numbers = of_size(in.doubles("numbers"), 2 * rungs() * keys.size(), "numbers");
   const auto bias = of_size(in.doubles("bias"), bias_.size(), "bias");
-  check_state(counters[1] < rungs() && in_range(numbers) && in_range(bias) &&
-              std::all_of(touched.begin(), touched.end(), [&](std::uint64_t step) { return step <= counters[0]; }));
+  check_state(counters[1] < rungs() && in_range(numbers) && in_range(bias) && in_range(paths) && not_negative(paths));
   steps_ = counters[0];
   leader_ = counters[1];
+  path_ = paths[0];
+  rate_.restore(paths[1], paths[2]);
   bias_.assign(bias.begin(), bias.end());
   table_.reserve(keys.size());
   numbers_.reserve(2 * rungs() * table_.capacity());
   numbers_.append(numbers.data(), numbers.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    table_.add({keys[i], touched[i]});
+    table_.add({keys[i], paths[i + 3]});
     check_state(not_negative({squares(i), rungs()}));
   }
   check_state(not_negative(std::span<const double>(bias_).subspan(rungs())));

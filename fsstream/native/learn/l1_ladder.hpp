@@ -25,6 +25,7 @@
 #include "learn/feature_table.hpp"
 #include "learn/loss.hpp"
 #include "learn/online_learner.hpp"
+#include "learn/rate.hpp"
 #include "learn/slot_names.hpp"
 
 namespace fsstream {
@@ -61,7 +62,7 @@ class L1Ladder final : public OnlineLearner {
  private:
   struct Seen {
     Key key = 0;
-    std::uint64_t step = 0;  // the last that is counted in `first` (mirror descent)
+    double path = 0.0;  // what of path_ is counted in its weights (mirror descent)
   };
 
   std::size_t rungs() const { return options_.rungs.size(); }
@@ -81,7 +82,9 @@ class L1Ladder final : public OnlineLearner {
   L1Method method_;
   Loss loss_;
   L1Options options_;
+  Rate rate_;
   std::uint64_t steps_ = 0;
+  double path_ = 0.0;       // sum of eta over the steps
   std::size_t leader_ = 0;  // whose scores are returned
   FeatureTable<Seen> table_;
   Buffer<double> numbers_;    // a slot: rungs sums of gradients (or weights), rungs squares

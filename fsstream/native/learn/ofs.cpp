@@ -15,7 +15,8 @@ constexpr double kSmallestScale = 1e-60;
 
 }  // namespace
 
-Ofs::Ofs(Loss loss, const BudgetedOptions& options) : loss_(loss), options_(options), set_(options.budget) {}
+Ofs::Ofs(Loss loss, const BudgetedOptions& options)
+    : loss_(loss), options_(options), rate_(options.eta), set_(options.budget) {}
 
 void Ofs::reserve(const Batch& batch, std::size_t entries) {
   const std::size_t seats = std::min(set_.size() + entries, options_.budget);
@@ -38,7 +39,7 @@ double Ofs::predict(const Batch& batch, std::size_t row) {
 }
 
 void Ofs::shrink() {
-  scale_ *= 1.0 - options_.lambda * options_.eta;
+  scale_ *= 1.0 - options_.lambda * rate_.eta();
   if (std::abs(scale_) < kSmallestScale) fold_scale();
 }
 
@@ -80,7 +81,7 @@ void Ofs::offer(const Batch& batch, std::size_t j, double v) {
 }
 
 void Ofs::descend(const Batch& batch, double slope) {
-  const double step = -options_.eta * slope / scale_;
+  const double step = -rate_.eta() * slope / scale_;
   for (const auto& [j, seat] : members_) {
     names_.check(seat, batch, j);
     const double before = set_.weight(seat);
@@ -99,7 +100,7 @@ void Ofs::descend(const Batch& batch, double slope) {
     const double v = step * static_cast<double>(batch.values[j]);
     if (v != 0.0) offer(batch, j, v);
   }
-  if (options_.intercept) bias_ -= options_.eta * slope;
+  if (options_.intercept) bias_ -= rate_.eta() * slope;
 }
 
 // A sub-gradient; at the hinge's corner the one that still learns: y w.x <= 1.
@@ -114,6 +115,7 @@ void Ofs::update(const Batch& batch, float* scores) {
     scores[row] = static_cast<float>(u);
     const double slope = slope_at(u, batch.targets[row]) * static_cast<double>(batch.importance[row]);
     check_range(batch, row, slope);
+    rate_.meet(batch, row);
     if (++steps_ % kRefresh == 0) fold_scale();
     shrink();
     if (slope != 0.0) descend(batch, slope);
@@ -130,7 +132,7 @@ std::vector<Chosen> Ofs::chosen() const {
 }
 
 void Ofs::save(StateWriter& out) const {
-  const std::vector<double> numbers{bias_, scale_, square_};
+  const std::vector<double> numbers{bias_, scale_, square_, rate_.logs(), static_cast<double>(rate_.rows())};
   out.put("steps", std::span<const std::uint64_t>(&steps_, 1));
   out.put("numbers", std::span<const double>(numbers));
   out.put("keys", set_.keys());
@@ -141,12 +143,14 @@ void Ofs::save(StateWriter& out) const {
 void Ofs::load(const StateReader& in) {
   const auto keys = in.words("keys");
   const auto weights = of_size(in.doubles("weights"), keys.size(), "weights");
-  const auto numbers = of_size(in.doubles("numbers"), 3, "numbers");
-  check_state(keys.size() <= options_.budget && numbers[1] != 0.0 && in_range(weights) && in_range(numbers));
+  const auto numbers = of_size(in.doubles("numbers"), 5, "numbers");
+  check_state(keys.size() <= options_.budget && numbers[1] != 0.0 && in_range(weights) && in_range(numbers) &&
+              not_negative(numbers.subspan(3)));
   steps_ = of_size(in.words("steps"), 1, "steps")[0];
   bias_ = numbers[0];
   scale_ = numbers[1];
   square_ = numbers[2];
+  rate_.restore(numbers[3], numbers[4]);
   table_.reserve(keys.size());
   set_.reserve(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {

@@ -20,6 +20,7 @@
 #include "learn/feature_table.hpp"
 #include "learn/loss.hpp"
 #include "learn/online_learner.hpp"
+#include "learn/rate.hpp"
 #include "learn/slot_names.hpp"
 
 namespace fsstream {
@@ -61,6 +62,7 @@ class Ofs final : public OnlineLearner {
 
   Loss loss_;
   BudgetedOptions options_;
+  Rate rate_;
   std::uint64_t steps_ = 0;
   double bias_ = 0.0;
   double scale_ = 1.0;
