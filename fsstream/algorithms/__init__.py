@@ -15,6 +15,12 @@ BACKENDS = {
     "hashing": "fsstream.algorithms.hashing:Hashing",
     "os": "fsstream.algorithms.online_substitution:OnlineSubstitution",
     "asy-os": "fsstream.algorithms.asynchronous_substitution:AsynchronousSubstitution",
+    "b-arda": "fsstream.algorithms.b_arda:BArda",
+    "b-amd": "fsstream.algorithms.b_amd:BAmd",
+    "ofs": "fsstream.algorithms.ofs:Ofs",
+    "sofs": "fsstream.algorithms.sofs:Sofs",
+    "l1-arda": "fsstream.algorithms.l1_arda:L1Arda",
+    "ada-fobos": "fsstream.algorithms.ada_fobos:AdaFobos",
 }
 
 

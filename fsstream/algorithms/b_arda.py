@@ -1,0 +1,101 @@
+"""B-ARDA: budgeted adaptive regularised dual averaging.
+
+Objective  sum over rows of loss(w.x, y) + (l2 / 2) |w|^2 with at most k weights at any time.
+Row        G += g, H = delta + sqrt(sum of g^2), z = -eta G / (l2 eta t + H); the k features
+           with the largest H z^2 keep z as their weight.
+Paper      Zhai, Wang, Koriche, Gao: "Online Feature Selection by Adaptive Sub-gradient Methods"
+           (2018), Algorithm 1.
+Departures None in the result (native/learn/b_arda.hpp says how the cost of a row is its own).
+           Without --learning-rate, eta is half the inverse of a typical row's length, and
+           without --l2 there is no shrinking: the defaults that need no grid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fsstream import _native
+from fsstream.algorithms.budgeted import (
+    OnlineBackend,
+    check_plan,
+    planned,
+    rate_of,
+    required_k,
+    ridge_of,
+    width_of_sketch,
+)
+from fsstream.algorithms.learner import BINARY_LOSSES, Common, Task, parameter
+
+
+@dataclass(frozen=True)
+class BudgetedParameters:
+    """What `--set` can change in B-ARDA and B-AMD."""
+
+    delta: float = parameter(0.01, "added to the root of the sum of squared gradients", low=1e-12)
+    store: str = parameter(
+        "exact",
+        "exact: sums of every feature seen, up to --memory; sketch: in sketches of fixed size, "
+        "exact for a working set",
+        choices=("exact", "sketch"),
+    )
+    sketch_width: int = parameter(
+        0,
+        "cells in a row of the sketches, a power of two; 0: 64 for each feature, at least 65,536",
+        low=0,
+        high=1 << 30,
+    )
+    truncation: str = parameter(
+        "weighted",
+        "weighted: by H, as the paper proves; magnitude: by |weight| alone, the ablation of its section 4.1",
+        choices=("weighted", "magnitude"),
+    )
+
+
+SKETCH_DEPTH = 3  # rows of the sketch of gradients
+
+
+class Budgeted(OnlineBackend):
+    """One kernel of the two; subclasses name it."""
+
+    losses: ClassVar[tuple[str, ...]] = (*BINARY_LOSSES, "squared")
+    uses: ClassVar[frozenset[str]] = frozenset({"k", "learning_rate", "l2", "passes", "intercept", "seed"})
+    Parameters: ClassVar[type] = BudgetedParameters
+
+    def __init__(self, common: Common, parameters: BudgetedParameters, task: Task) -> None:
+        check_plan(self.name, common, self.plan(common, parameters, task))
+        self.store = parameters.store
+        kernel = _native.budgeted(
+            self.name,
+            loss=task.loss,
+            budget=required_k(common, self.name),
+            eta=rate_of(common),
+            lam=ridge_of(common),
+            delta=parameters.delta,
+            intercept=common.intercept,
+            weighted=parameters.truncation == "weighted",
+            sketch_width=width_of_sketch(common, parameters.store, parameters.sketch_width, SKETCH_DEPTH),
+            sketch_depth=SKETCH_DEPTH,
+            seed=common.seed,
+            memory=common.memory,
+        )
+        super().__init__(kernel, common.passes)
+
+    def facts(self) -> dict[str, Any]:
+        """Where the sums are."""
+        return {**super().facts(), "store": self.store}
+
+    @classmethod
+    def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
+        """The working set and the sketches; with store=exact the rest grows with the data."""
+        k = required_k(common, cls.name)
+        width = width_of_sketch(common, parameters.store, parameters.sketch_width, SKETCH_DEPTH)
+        return planned(common, 2 * k if width else 0, width, SKETCH_DEPTH)
+
+
+class BArda(Budgeted):
+    """Dual averaging."""
+
+    name: ClassVar[str] = "b-arda"
+    summary: ClassVar[str] = "adaptive dual averaging with at most k weights; best where k is small"
+    paper: ClassVar[str] = "Online Feature Selection by Adaptive Sub-gradient Methods, Algorithm 1"

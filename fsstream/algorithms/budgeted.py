@@ -1,0 +1,133 @@
+"""What the online learners of the B-ARDA paper share: a kernel, passes, state.
+
+In: batches. Out: scores before learning; the features with a weight, at most k.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsstream.algorithms.learner import Common, Learner
+from fsstream.errors import CorruptError, LimitError, UsageError
+from fsstream.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fsstream._native import Batch, OnlineLearner
+
+UNTUNED = 0.0  # the kernel finds eta from the length of the rows
+CELLS_PER_FEATURE = 64  # of a sketch row, for each of the k features
+SMALLEST_WIDTH, LARGEST_WIDTH = 1 << 12, 1 << 26
+CELL = 4  # bytes
+SQUARE_ROWS = 2  # of the sketch of squares
+RECORD = 128  # bytes a feature of the working set takes, names included
+
+
+class OnlineBackend(Learner):
+    """Drives one native OnlineLearner for a number of passes."""
+
+    def __init__(self, kernel: OnlineLearner, passes: int) -> None:
+        self.kernel = kernel
+        self.passes = passes
+        self.passed = 0
+
+    def update(self, batch: Batch) -> NDArray[np.float32]:
+        """Learn the rows; return what they would have been given before."""
+        return self.kernel.update(batch)
+
+    def end_pass(self) -> bool:
+        """Another scan until all passes are done."""
+        self.passed += 1
+        return self.passed < self.passes
+
+    def selection(self) -> Selection:
+        """The features with a weight."""
+        names, weights = self.kernel.chosen()
+        return Selection(names, weights)
+
+    def intercepts(self) -> NDArray[np.float32]:
+        """The one intercept; 0 without."""
+        return np.array([self.kernel.intercept], dtype=np.float32)
+
+    def facts(self) -> Mapping[str, Any]:
+        """How many features state is kept for, in how many bytes; names that met on one key."""
+        return {
+            "features_kept": self.kernel.features,
+            "state_bytes": self.kernel.bytes,
+            "collisions": self.kernel.collisions,
+        }
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The kernel's sums and the number of finished passes."""
+        return {**self.kernel.state(), "passed": np.array([self.passed], dtype=np.uint64)}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what `state` gave."""
+        try:
+            self.kernel.restore(state)
+            self.passed = int(state["passed"][0])
+        except (IndexError, KeyError, RuntimeError) as error:
+            raise CorruptError(f"the saved state does not fit these options: {error}") from error
+
+
+def required_k(common: Common, name: str) -> int:
+    """k, which has no default."""
+    if common.k is None or common.k < 1:
+        raise UsageError(f"{name} needs --k", hint="--k N: how many features to select")
+    return common.k
+
+
+def rate_of(common: Common) -> float:
+    """eta; UNTUNED unless given."""
+    if common.learning_rate is None:
+        return UNTUNED
+    if not common.learning_rate > 0:
+        raise UsageError(f"--learning-rate {common.learning_rate:g} is not above 0")
+    return common.learning_rate
+
+
+def ridge_of(common: Common) -> float:
+    """lambda."""
+    if not common.l2 >= 0:
+        raise UsageError(f"--l2 {common.l2:g} is below 0")
+    return common.l2
+
+
+def width_of_sketch(common: Common, store: str, asked: int, depth: int) -> int:
+    """Cells in a row of the sketches, a power of two: as asked for, or for this k in this memory; 0: none."""
+    if store == "exact":
+        if asked:
+            raise UsageError("sketch_width has no use with store=exact", hint="--set store=sketch")
+        return 0
+    if asked:
+        if asked & (asked - 1) or asked == 1:
+            raise UsageError(f"sketch_width={asked} is not a power of two")
+        return asked
+    wanted = max(1 << 16, CELLS_PER_FEATURE * (common.k or 1))
+    fitting = common.memory // (2 * CELL * (depth + SQUARE_ROWS))
+    return min(
+        1 << (wanted - 1).bit_length(), 1 << (max(fitting, SMALLEST_WIDTH).bit_length() - 1), LARGEST_WIDTH
+    )
+
+
+def planned(common: Common, working_set: int, width: int, depth: int) -> dict[str, int]:
+    """Bytes that are known before any data is seen; the exact state grows with the features seen."""
+    plan = {"working set": RECORD * working_set}
+    if width:
+        plan["sketch"] = CELL * (depth + SQUARE_ROWS) * width
+    return plan
+
+
+def check_plan(name: str, common: Common, plan: Mapping[str, int]) -> None:
+    """LimitError when even that does not fit."""
+    total = sum(plan.values())
+    if total > common.memory:
+        raise LimitError(
+            f"{name} needs {total:,} bytes, --memory allows {common.memory:,}",
+            hint="raise --memory, or lower --k or --set sketch_width",
+        )

@@ -1,0 +1,59 @@
+"""OFS: online feature selection by truncated sub-gradient descent.
+
+Row        where y w.x <= 1: w = (1 - l2 eta) w + eta y x, scaled into the ball of radius
+           1 / sqrt(l2), and the k largest |w| stay; elsewhere w = (1 - l2 eta) w.
+Paper      Wang, Zhao, Hoi, Jin: "Online Feature Selection and Its Applications" (2014).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from fsstream import _native
+from fsstream.algorithms.budgeted import (
+    OnlineBackend,
+    check_plan,
+    planned,
+    rate_of,
+    required_k,
+    ridge_of,
+)
+from fsstream.errors import UsageError
+
+if TYPE_CHECKING:
+    from fsstream.algorithms.learner import Common, NoParameters, Task
+
+
+class Ofs(OnlineBackend):
+    """Remembers nothing of features without a weight."""
+
+    name: ClassVar[str] = "ofs"
+    summary: ClassVar[str] = "truncated sub-gradient descent: the k largest weights stay"
+    paper: ClassVar[str] = "Online Feature Selection and Its Applications"
+    losses: ClassVar[tuple[str, ...]] = ("hinge", "squared-hinge")
+    auto_binary_loss: ClassVar[str] = "hinge"
+    uses: ClassVar[frozenset[str]] = frozenset({"k", "learning_rate", "l2", "passes", "intercept"})
+
+    def __init__(self, common: Common, parameters: NoParameters, task: Task) -> None:
+        check_plan(self.name, common, self.plan(common, parameters, task))
+        eta, lam = rate_of(common), ridge_of(common)
+        if eta * lam >= 1:
+            raise UsageError(
+                f"--l2 {lam:g} with --learning-rate {eta:g} takes whole weights",
+                hint="their product must be below 1",
+            )
+        kernel = _native.budgeted(
+            self.name,
+            loss=task.loss,
+            budget=required_k(common, self.name),
+            eta=eta,
+            lam=lam,
+            intercept=common.intercept,
+            memory=common.memory,
+        )
+        super().__init__(kernel, common.passes)
+
+    @classmethod
+    def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
+        """The k weights."""
+        return planned(common, required_k(common, cls.name), 0, 0)
