@@ -1,5 +1,5 @@
 # One door for people and for CI. PYTHON may name any Python from 3.11 on; ARGS goes to pytest.
-.PHONY: build demo test lint types asan wheel check clean
+.PHONY: build demo test lint format types asan wheel check clean
 PYTHON ?= python3
 BOOTSTRAP = command -v "$(PYTHON)" >/dev/null || { echo "fsstream: error: no $(PYTHON): install it (Debian, Ubuntu: apt install python3; Fedora: dnf install python3)" >&2; exit 1; }; "$(PYTHON)" scripts/bootstrap.py
 BIN = "$(CURDIR)/.venv/bin"
@@ -25,6 +25,11 @@ lint:
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@find fsstream/native -name '*.[ch]pp' -exec $(BIN)/clang-format --dry-run -Werror {} +
+
+format:
+	@$(BOOTSTRAP) --extra test --extra dev
+	@$(BIN)/ruff format
+	@find fsstream/native -name '*.[ch]pp' -exec $(BIN)/clang-format -i {} +
 
 types:
 	@$(BOOTSTRAP) --extra test --extra dev

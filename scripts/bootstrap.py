@@ -139,8 +139,9 @@ def bring_up_to_date(environment, extras):
         say("installing what fsstream needs")
         if not environment.put_pip_in() or not environment.install(*requirements(extras)):
             fail("the requirements could not be installed; the reason stands above")
-    say("compiling the core")
-    install_package(environment)
+    if {**stamp, "extras": extras} != wanted:
+        say("compiling the core")
+        install_package(environment)
     write_stamp(environment, wanted)
     return wanted
 
