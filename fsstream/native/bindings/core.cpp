@@ -134,16 +134,20 @@ void bind_core(nb::module_& m) {
   m.def("dot", &dot_of<float, float>, nb::arg("x"), nb::arg("y"));
   m.def("dot", &dot_of<float, double>, nb::arg("x"), nb::arg("y"));
   m.def("dot", &dot_of<double, double>, nb::arg("x"), nb::arg("y"));
-  m.def("dot_baseline", [](Vector<float> x, Vector<double> y) {
-    if (x.size() != y.size()) throw std::invalid_argument("the vectors differ in length");
-    return dot_baseline(x.data(), y.data(), x.size());
-  }, nb::arg("x"), nb::arg("y"));
+  m.def(
+      "dot_baseline",
+      [](Vector<float> x, Vector<double> y) {
+        if (x.size() != y.size()) throw std::invalid_argument("the vectors differ in length");
+        return dot_baseline(x.data(), y.data(), x.size());
+      },
+      nb::arg("x"), nb::arg("y"));
   m.def("screen_moments", &screened, nb::arg("x"), nb::arg("residual"), nb::arg("baseline") = false);
 
   nb::class_<Batch>(m, "Batch")
       .def(nb::init<>())
       .def_static("from_arrays", &from_arrays, nb::arg("row_starts"), nb::arg("keys"), nb::arg("values"),
-                  nb::arg("targets"), nb::arg("importance") = nb::none(), nb::arg("names") = nb::none(), nb::arg("labels") = nb::none())
+                  nb::arg("targets"), nb::arg("importance") = nb::none(), nb::arg("names") = nb::none(),
+                  nb::arg("labels") = nb::none())
       .def("clear", [](Batch& batch) { batch.start({}, nullptr); })
       .def("__len__", &Batch::rows)
       .def_prop_ro("rows", &Batch::rows)

@@ -84,8 +84,7 @@ void bind_model(nb::module_& m) {
           },
           nb::arg("kind"), nb::arg("labels"), nb::arg("max_classes") = 1000, nb::arg("growing") = true)
       .def(
-          "set_weight",
-          [](LabelMap& map, nb::bytes label, float weight) { map.set_weight(from_bytes(label), weight); },
+          "set_weight", [](LabelMap& map, nb::bytes label, float weight) { map.set_weight(from_bytes(label), weight); },
           nb::arg("label"), nb::arg("weight"))
       .def("resolve", &resolve, nb::arg("batch"))
       .def_prop_ro("labels", &label_list);
@@ -103,8 +102,7 @@ void bind_model(nb::module_& m) {
 
   nb::class_<LossMeter>(m, "LossMeter")
       .def(
-          "__init__",
-          [](LossMeter* self, std::string_view loss) { new (self) LossMeter(LossMeter::named(loss)); },
+          "__init__", [](LossMeter* self, std::string_view loss) { new (self) LossMeter(LossMeter::named(loss)); },
           nb::arg("loss"))
       .def("add", &measure, nb::arg("batch"), nb::arg("scores"))
       .def_prop_ro("rows", &LossMeter::rows)

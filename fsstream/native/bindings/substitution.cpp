@@ -100,7 +100,9 @@ void bind_pool(nb::module_& m) {
       .def(nb::init<Vector<float>, std::size_t, std::size_t, bool, double, bool, std::size_t>(), nb::arg("targets"),
            nb::arg("k"), nb::arg("columns") = 2, nb::arg("intercept") = true, nb::arg("ridge") = 0.0,
            nb::arg("unit_scale") = true, nb::arg("memory") = 0)
-      .def("update", [](Bound& self, const Batch& batch) { return feed(self.pool, self.reader, batch); }, nb::arg("batch"))
+      .def(
+          "update", [](Bound& self, const Batch& batch) { return feed(self.pool, self.reader, batch); },
+          nb::arg("batch"))
       .def("end_scan", [](Bound& self) { self.pool.end_scan(); })
       .def("select", &Bound::select, nb::arg("loss"), nb::arg("refit") = true)
       .def_prop_ro("counts",
@@ -163,24 +165,28 @@ nb::dict progress_of(const Substitution& solver) {
 void bind_rules(nb::module_& m) {
   using Bound = BoundSubstitution;
   nb::class_<Bound>(m, "Substitution")
-      .def("__init__",
-           [](Bound* self, Vector<float> targets, const std::string& loss, const std::string& rule, std::size_t k,
-              double step, double retained_divisor, double descent, double l1, bool intercept, double ridge,
-              bool unit_scale) {
-             new (self) Bound(targets, loss, {intercept, ridge, unit_scale},
-                              {rule_named(rule), k, step, retained_divisor, descent, l1});
-           },
-           nb::arg("targets"), nb::arg("loss"), nb::arg("rule"), nb::arg("k"), nb::arg("step") = 0.0,
-           nb::arg("retained_divisor") = 1.0, nb::arg("descent") = 1e-4, nb::arg("l1") = 0.0,
-           nb::arg("intercept") = true, nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
-      .def("update", [](Bound& self, const Batch& batch) { return feed(self.solver, self.reader, batch); }, nb::arg("batch"))
+      .def(
+          "__init__",
+          [](Bound* self, Vector<float> targets, const std::string& loss, const std::string& rule, std::size_t k,
+             double step, double retained_divisor, double descent, double l1, bool intercept, double ridge,
+             bool unit_scale) {
+            new (self) Bound(targets, loss, {intercept, ridge, unit_scale},
+                             {rule_named(rule), k, step, retained_divisor, descent, l1});
+          },
+          nb::arg("targets"), nb::arg("loss"), nb::arg("rule"), nb::arg("k"), nb::arg("step") = 0.0,
+          nb::arg("retained_divisor") = 1.0, nb::arg("descent") = 1e-4, nb::arg("l1") = 0.0,
+          nb::arg("intercept") = true, nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
+      .def(
+          "update", [](Bound& self, const Batch& batch) { return feed(self.solver, self.reader, batch); },
+          nb::arg("batch"))
       .def("end_scan", [](Bound& self) { self.solver.end_scan(); })
-      .def("select",
-           [](const Bound& self, bool refitted) {
-             return select_heaviest(self.problem, self.solver.set(), self.solver.options().k, self.solver.intercept(),
-                                    refitted);
-           },
-           nb::arg("refit") = true)
+      .def(
+          "select",
+          [](const Bound& self, bool refitted) {
+            return select_heaviest(self.problem, self.solver.set(), self.solver.options().k, self.solver.intercept(),
+                                   refitted);
+          },
+          nb::arg("refit") = true)
       .def_prop_ro("retained", [](const Bound& self) { return name_list(self.solver.set().names()); })
       .def_prop_ro("counts",
                    [](const Bound& self) {
@@ -237,16 +243,17 @@ struct BoundAsynchronous {
 void bind_asynchronous(nb::module_& m) {
   using Bound = BoundAsynchronous;
   nb::class_<Bound>(m, "AsynchronousSubstitution")
-      .def("__init__",
-           [](Bound* self, Vector<float> targets, const std::string& loss, std::size_t k, std::size_t workers,
-              bool threads, double step, double retained_divisor, std::uint64_t seed, bool intercept, double ridge,
-              bool unit_scale) {
-             new (self) Bound(targets, loss, {intercept, ridge, unit_scale},
-                              {k, workers, threads, step, retained_divisor, seed});
-           },
-           nb::arg("targets"), nb::arg("loss"), nb::arg("k"), nb::arg("workers"), nb::arg("threads") = false,
-           nb::arg("step") = 0.0, nb::arg("retained_divisor") = 0.0, nb::arg("seed") = 0, nb::arg("intercept") = true,
-           nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
+      .def(
+          "__init__",
+          [](Bound* self, Vector<float> targets, const std::string& loss, std::size_t k, std::size_t workers,
+             bool threads, double step, double retained_divisor, std::uint64_t seed, bool intercept, double ridge,
+             bool unit_scale) {
+            new (self) Bound(targets, loss, {intercept, ridge, unit_scale},
+                             {k, workers, threads, step, retained_divisor, seed});
+          },
+          nb::arg("targets"), nb::arg("loss"), nb::arg("k"), nb::arg("workers"), nb::arg("threads") = false,
+          nb::arg("step") = 0.0, nb::arg("retained_divisor") = 0.0, nb::arg("seed") = 0, nb::arg("intercept") = true,
+          nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
       .def("update", &Bound::update, nb::arg("batch"))
       .def("end_scan", [](Bound& self) { self.solver.end_scan(); })
       .def("select", &Bound::select, nb::arg("refit") = true)

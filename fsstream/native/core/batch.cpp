@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include "core/errors.hpp"
 #include <cmath>
+#include "core/errors.hpp"
 
 namespace fsstream {
 

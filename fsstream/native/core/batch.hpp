@@ -63,14 +63,14 @@ struct Batch {
 
   Buffer<char> arena;
   std::vector<BadRecord> bad;
-  std::deque<std::string> remarks;  // what `bad` points to where a constant does not do
+  std::deque<std::string> remarks;    // what `bad` points to where a constant does not do
   std::uint64_t skipped_windows = 0;  // k-mer windows with letters other than ACGT
   Naming naming = Naming::kDecimal;
   int kmer_length = 0;
   const char* text = nullptr;
   std::size_t text_size = 0;
-  std::string source;         // the name of what the text came from: a label may hang on it
-  bool starts_source = true;  // the text begins where its source begins: a header comes first
+  std::string source;                      // the name of what the text came from: a label may hang on it
+  bool starts_source = true;               // the text begins where its source begins: a header comes first
   std::shared_ptr<const void> text_owner;  // keeps the Block's buffer alive
 
   std::size_t rows() const { return targets.size(); }

@@ -83,7 +83,8 @@ double dot_lanes(const X* x, const Y* y, std::size_t n) {
   return sum.total();
 }
 
-[[gnu::always_inline]] inline void add_moments(const float* x, const double* r, Lanes& dots, Lanes& sums, Lanes& squares) {
+[[gnu::always_inline]] inline void add_moments(const float* x, const double* r, Lanes& dots, Lanes& sums,
+                                               Lanes& squares) {
   for (std::size_t v = 0; v < kVectors; ++v) {
     Doubles a, b;
     load(x + v * kWidth, a);
@@ -146,9 +147,9 @@ void add_scaled_lanes(double a, const X* x, double* y, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) y[i] += a * static_cast<double>(x[i]);
 }
 
-constexpr DotTable kLanesTable{&dot_lanes<float, float>, &dot_lanes<float, double>, &dot_lanes<double, double>,
-                               &moments_lanes,           &screen_lanes,             &add_scaled_lanes<float>,
-                               &add_scaled_lanes<double>};
+constexpr DotTable kLanesTable{
+    &dot_lanes<float, float>, &dot_lanes<float, double>, &dot_lanes<double, double>, &moments_lanes, &screen_lanes,
+    &add_scaled_lanes<float>, &add_scaled_lanes<double>};
 
 }  // namespace
 

@@ -10,9 +10,10 @@ namespace {
 
 constexpr Fault kMissing{"a label", "every row must start with its label to be learned from"};
 constexpr Fault kNotANumber{"a number as label", "a squared loss predicts numbers; use --loss softmax for classes"};
-constexpr Fault kThirdLabel{"one of two labels",
-                            "more than two classes need --loss softmax, or one-versus-rest by naming a two-class --loss"};
-constexpr Fault kTooManyClasses{"no more classes than --max-classes", "raise --max-classes if these labels are classes"};
+constexpr Fault kThirdLabel{
+    "one of two labels", "more than two classes need --loss softmax, or one-versus-rest by naming a two-class --loss"};
+constexpr Fault kTooManyClasses{"no more classes than --max-classes",
+                                "raise --max-classes if these labels are classes"};
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
@@ -21,8 +22,9 @@ std::string canonical_label(std::string_view text, double value) {
   if (std::isnan(value)) return std::string(text);
   if (value == 0) return "0";
   char digits[32];
-  const auto end = std::fabs(value) < 1e15 ? std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed)
-                                           : std::to_chars(digits, digits + sizeof digits, value);
+  const auto end = std::fabs(value) < 1e15
+                       ? std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed)
+                       : std::to_chars(digits, digits + sizeof digits, value);
   return end.ec == std::errc() ? std::string(digits, end.ptr) : std::string(text);
 }
 

@@ -55,8 +55,8 @@ std::uint64_t SharedExchange::push(std::size_t worker, const std::vector<double>
   return pushes_.fetch_add(1, std::memory_order_relaxed);
 }
 
-SubstitutionWorker::SubstitutionWorker(const ColumnProblem& problem, const AsynchronousOptions& options, std::size_t share,
-                                       std::size_t id)
+SubstitutionWorker::SubstitutionWorker(const ColumnProblem& problem, const AsynchronousOptions& options,
+                                       std::size_t share, std::size_t id)
     : problem_(problem),
       options_(options),
       share_(share),
@@ -78,7 +78,8 @@ Arrival SubstitutionWorker::arrive(Feature& feature, std::uint64_t scan, Exchang
   }
   const std::uint64_t pulled = exchange.pull(id_, u_);
   const double sum = problem_.slopes(u_, slope_);
-  if (!std::isfinite(sum)) throw Diverged("the predictions left the range of numbers\nuse fewer --workers, or a smaller --learning-rate");
+  if (!std::isfinite(sum))
+    throw Diverged("the predictions left the range of numbers\nuse fewer --workers, or a smaller --learning-rate");
   const double gradient = measured_product(feature, problem_, slope_, sum);
   if (feature.length == 0 || share_ == 0) return outcome;
   const double eta = options_.step > 0 ? options_.step : 0.5 / curvature_;
@@ -116,7 +117,8 @@ Arrival SubstitutionWorker::arrive(Feature& feature, std::uint64_t scan, Exchang
 AsynchronousSubstitution::AsynchronousSubstitution(const ColumnProblem& problem, const AsynchronousOptions& options)
     : problem_(problem),
       options_(options),
-      simulated_(problem.samples(), problem.first_intercept(), options.threads || options.workers < 2 ? 0 : options.workers),
+      simulated_(problem.samples(), problem.first_intercept(),
+                 options.threads || options.workers < 2 ? 0 : options.workers),
       shared_(problem.samples(), problem.first_intercept(), options.threads ? options.workers : 0),
       exchange_(options.threads ? static_cast<Exchange&>(shared_) : simulated_) {
   if (options_.retained_divisor == 0) options_.retained_divisor = std::sqrt(static_cast<double>(options.workers));
@@ -130,7 +132,8 @@ std::size_t AsynchronousSubstitution::worker_of(Key key) const {
   return static_cast<std::size_t>(mix64(key ^ mix64(options_.seed + 1)) % options_.workers);
 }
 
-AsynchronousSubstitution::Fault AsynchronousSubstitution::take(const Batch& batch, std::size_t row, std::size_t worker) {
+AsynchronousSubstitution::Fault AsynchronousSubstitution::take(const Batch& batch, std::size_t row,
+                                                               std::size_t worker) {
   SubstitutionWorker& at = *workers_[worker];
   Feature feature;
   if (!at.reader().read(batch, row, feature)) return {row, false, at.reader().bad_sample()};

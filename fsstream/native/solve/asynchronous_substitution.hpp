@@ -44,8 +44,8 @@ class SimulatedExchange : public Exchange {
 
  private:
   std::size_t staleness_;
-  std::vector<double> u_;                       // everything pushed
-  std::vector<std::vector<double>> recent_;     // ring of the last pushes
+  std::vector<double> u_;                    // everything pushed
+  std::vector<std::vector<double>> recent_;  // ring of the last pushes
   std::vector<std::uint64_t> senders_;
   std::uint64_t pushes_ = 0;
 };
@@ -77,7 +77,8 @@ struct AsynchronousOptions {
 // Algorithm 3: one worker.
 class SubstitutionWorker {
  public:
-  SubstitutionWorker(const ColumnProblem& problem, const AsynchronousOptions& options, std::size_t share, std::size_t id);
+  SubstitutionWorker(const ColumnProblem& problem, const AsynchronousOptions& options, std::size_t share,
+                     std::size_t id);
 
   Arrival arrive(Feature& feature, std::uint64_t scan, Exchange& exchange);
   FeatureReader& reader() { return reader_; }
@@ -156,7 +157,8 @@ bool SubstitutionWorker::visit_state(State& state) {
   state.fixed("numbers", numbers);
   intercept_ = numbers[0];
   curvature_ = numbers[1];
-  std::vector<std::uint64_t> counts{counts_.seen, counts_.entered, counts_.collisions, counts_.staleness, counts_.stalest};
+  std::vector<std::uint64_t> counts{counts_.seen, counts_.entered, counts_.collisions, counts_.staleness,
+                                    counts_.stalest};
   state.fixed("counts", counts);
   counts_ = {counts[0], counts[1], counts[2], counts[3], counts[4]};
   return set_.visit_state(state);

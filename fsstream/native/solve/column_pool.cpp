@@ -12,10 +12,10 @@ namespace fsstream {
 
 namespace {
 
-constexpr double kGate = 9.0;      // z^2 of a member of the model
-constexpr double kCopy = 1e-8;     // share of a column below which it is a copy of members
-constexpr double kReject = 0.3;    // share of the smallest score that rejects without a closer look
-constexpr double kCaution = 0.5;   // against the least unexplained share among the members
+constexpr double kGate = 9.0;     // z^2 of a member of the model
+constexpr double kCopy = 1e-8;    // share of a column below which it is a copy of members
+constexpr double kReject = 0.3;   // share of the smallest score that rejects without a closer look
+constexpr double kCaution = 0.5;  // against the least unexplained share among the members
 constexpr int kRounds = 4;
 
 }  // namespace
@@ -43,11 +43,13 @@ ColumnPool::ColumnPool(std::span<const float> targets, const ColumnPoolOptions& 
 
 double ColumnPool::diagonal(double length) const {
   if (options_.ridge == 0) return 1.0;
-  return 1.0 + (options_.unit_scale ? options_.ridge : options_.ridge * static_cast<double>(samples_) / (length * length));
+  return 1.0 +
+         (options_.unit_scale ? options_.ridge : options_.ridge * static_cast<double>(samples_) / (length * length));
 }
 
 double ColumnPool::noise() const {
-  const auto free = static_cast<double>(samples_) - static_cast<double>(tableau_.model_size()) - (options_.intercept ? 1 : 0);
+  const auto free =
+      static_cast<double>(samples_) - static_cast<double>(tableau_.model_size()) - (options_.intercept ? 1 : 0);
   return std::max(tableau_.residual_squares(), 0.0) / std::max(free, 1.0);
 }
 
@@ -76,7 +78,8 @@ bool ColumnPool::screened_out(const Feature& feature) const {
   if (squares < 0.05 * sums.squares) return false;  // the mean is most of it: too little is left of the precision
   const double length = std::sqrt(sums.squares);
   // Products are off by at most the screen's error, and the residual by its own rounding.
-  const double product = std::abs(sums.with_residual - mean * residual_sum_) + 2 * kScreenError * length * residual_length_;
+  const double product =
+      std::abs(sums.with_residual - mean * residual_sum_) + 2 * kScreenError * length * residual_length_;
   const double least = squares - 60 * kScreenError * squares;
   return product * product < share_ * smallest_ * least;
 }
@@ -128,7 +131,8 @@ void ColumnPool::put(std::size_t slot, const Feature& feature, const float* dens
   ++counts_.entered;
   columns_.keep(slot, feature, dense);
   if (options_.memory != 0 && columns_.bytes() > options_.memory)
-    throw LimitExceeded("the retained columns need " + std::to_string(columns_.bytes()) + " bytes, more than --memory leaves\n" +
+    throw LimitExceeded("the retained columns need " + std::to_string(columns_.bytes()) +
+                        " bytes, more than --memory leaves\n" +
                         "give more --memory, a smaller --k, or --set columns=1");
   if (slot == keys_.size()) {
     keys_.push_back(feature.key);
@@ -160,7 +164,8 @@ void ColumnPool::choose_model() {
     for (std::size_t i = 0; i < size; ++i)
       if (tableau_.in_model(i) && chosen[i] == 0) tableau_.sweep_out(i), moved = true;
     for (const std::size_t i : order_)
-      if (!tableau_.in_model(i) && chosen[i] != 0 && tableau_.unexplained(i) >= kCopy) tableau_.sweep_in(i), moved = true;
+      if (!tableau_.in_model(i) && chosen[i] != 0 && tableau_.unexplained(i) >= kCopy)
+        tableau_.sweep_in(i), moved = true;
     if (!moved) break;
     changed = true;
   }

@@ -31,12 +31,12 @@
 namespace fsstream {
 
 struct ColumnPoolOptions {
-  std::size_t k = 1;          // s
-  std::size_t columns = 2;    // K as a multiple of s
+  std::size_t k = 1;        // s
+  std::size_t columns = 2;  // K as a multiple of s
   bool intercept = true;
-  double ridge = 0;           // on weights of columns with mean square 1, or of raw columns
+  double ridge = 0;  // on weights of columns with mean square 1, or of raw columns
   bool unit_scale = true;
-  std::size_t memory = 0;     // bytes for columns; 0: no bound
+  std::size_t memory = 0;  // bytes for columns; 0: no bound
 };
 
 class ColumnPool {
@@ -85,7 +85,7 @@ class ColumnPool {
   ColumnPoolOptions options_;
   std::size_t samples_;
   std::size_t largest_model_;
-  std::vector<double> targets_;   // centred when there is an intercept
+  std::vector<double> targets_;  // centred when there is an intercept
   double target_mean_ = 0;
   FeatureColumns columns_;
   RegressionTableau tableau_;
@@ -95,12 +95,12 @@ class ColumnPool {
   double residual_length_ = 0;
   std::vector<Key> keys_;
   std::vector<std::string> names_;
-  std::vector<std::uint64_t> seen_in_;   // scan in which the member was last met
+  std::vector<std::uint64_t> seen_in_;  // scan in which the member was last met
   std::unordered_map<Key, std::size_t> slots_;
   std::uint64_t scan_ = 0;
-  std::size_t weakest_ = 0;       // the member to go next
-  double smallest_ = 0;           // its score
-  double share_ = 0.3;            // of the smallest score that rejects unseen
+  std::size_t weakest_ = 0;  // the member to go next
+  double smallest_ = 0;      // its score
+  double share_ = 0.3;       // of the smallest score that rejects unseen
   std::vector<double> products_, scores_;
   std::vector<std::size_t> order_;
   Counts counts_;

@@ -45,12 +45,23 @@ class Newton {
  public:
   Newton(const FeatureColumns& columns, std::span<const std::size_t> slots, std::span<const double> targets,
          const ColumnLoss& loss, const RefitOptions& options)
-      : columns_(columns), slots_(slots), y_(targets), loss_(loss), options_(options), n_(targets.size()),
-        size_(slots.size() + (options.intercept ? 1 : 0)), weights_(size_), u_(n_), slope_(n_), curvature_(n_), scaled_(n_) {
+      : columns_(columns),
+        slots_(slots),
+        y_(targets),
+        loss_(loss),
+        options_(options),
+        n_(targets.size()),
+        size_(slots.size() + (options.intercept ? 1 : 0)),
+        weights_(size_),
+        u_(n_),
+        slope_(n_),
+        curvature_(n_),
+        scaled_(n_) {
     root_n_ = std::sqrt(static_cast<double>(n_));
     for (const std::size_t slot : slots_) {
       const double length = columns_.length(slot);
-      ridges_.push_back(options.unit_scale ? options.ridge : options.ridge * static_cast<double>(n_) / (length * length));
+      ridges_.push_back(options.unit_scale ? options.ridge
+                                           : options.ridge * static_cast<double>(n_) / (length * length));
     }
   }
 

@@ -45,8 +45,7 @@ double RegressionTableau::unexplained_of(std::span<const double> a, double diago
 // Row i of the tableau from row i of G, i being outside the model.
 void RegressionTableau::add_new_row(std::size_t i) {
   const double* products = &gram_[at(i, 0)];
-  for (std::size_t j = 0; j <= capacity_; ++j)
-    row_[j] = j < size_ && in_model(j) ? 0.0 : products[j];
+  for (std::size_t j = 0; j <= capacity_; ++j) row_[j] = j < size_ && in_model(j) ? 0.0 : products[j];
   for (std::size_t j = 0; j < size_; ++j)
     if (in_model(j)) add_scaled(-products[j], &swept_[at(j, 0)], row_.data(), capacity_ + 1);
   double left = products[i];

@@ -30,10 +30,10 @@ class RegressionTableau {
   std::size_t model_size() const { return model_size_; }
   bool in_model(std::size_t i) const { return in_model_[i] != 0; }
 
-  double weight(std::size_t i) const { return swept_[at(i, capacity_)]; }          // i in M
-  double inverse(std::size_t i) const { return -swept_[at(i, i)]; }                // i in M
+  double weight(std::size_t i) const { return swept_[at(i, capacity_)]; }            // i in M
+  double inverse(std::size_t i) const { return -swept_[at(i, i)]; }                  // i in M
   double residual_product(std::size_t i) const { return swept_[at(i, capacity_)]; }  // i outside
-  double unexplained(std::size_t i) const { return swept_[at(i, i)]; }             // i outside
+  double unexplained(std::size_t i) const { return swept_[at(i, i)]; }               // i outside
   double residual_squares() const { return swept_[at(capacity_, capacity_)]; }
 
   // How much the residual sum of squares would rise without i, or fall with it. A variable
@@ -64,8 +64,8 @@ class RegressionTableau {
   std::size_t capacity_;
   std::size_t size_ = 0;
   std::size_t model_size_ = 0;
-  std::size_t sweeps_ = 0;              // since the tableau was last made from G
-  std::vector<double> gram_, swept_;    // (K + 1)^2, the target last
+  std::size_t sweeps_ = 0;            // since the tableau was last made from G
+  std::vector<double> gram_, swept_;  // (K + 1)^2, the target last
   std::vector<std::uint8_t> in_model_;
   std::vector<double> row_;
 };

@@ -151,7 +151,8 @@ Arrival Substitution::substitute(Feature& feature, const float* dense, double gr
     for (std::size_t i = 0; i < u.size(); ++i) u[i] += next.u[i];
     double squares = squares_before;
     for (std::size_t i = 0; i <= arrived; ++i)
-      squares += (set_.weight(i) + next.weights[i]) * (set_.weight(i) + next.weights[i]) - set_.weight(i) * set_.weight(i);
+      squares +=
+          (set_.weight(i) + next.weights[i]) * (set_.weight(i) + next.weights[i]) - set_.weight(i) * set_.weight(i);
     enters = objective(u, squares) - before <= allowed * next.squares;  // (11)
     if (!enters) ++counts_[kRefused];
   }
@@ -167,15 +168,18 @@ Arrival Substitution::substitute(Feature& feature, const float* dense, double gr
   progress_.promised -= allowed * taken.squares;
   if (!enters) return Arrival::kRejected;
   ++counts_[kEntered];
-  const double estimate = problem_.loss.largest_curvature() * kAbove * set_.curvature_estimate() + problem_.options.ridge;
+  const double estimate =
+      problem_.loss.largest_curvature() * kAbove * set_.curvature_estimate() + problem_.options.ridge;
   progress_.curvature = std::max(estimate, kForget * progress_.curvature);
   return Arrival::kEntered;
 }
 
 void Substitution::refresh_objective() { progress_.objective = objective(u_, set_.weight_squares()); }
 
-Arrival Substitution::coordinate_step(Feature& feature, const float* dense, double gradient, std::size_t slot, bool retained) {
-  const double along = problem_.factor(feature.length) * problem_.factor(feature.length) / static_cast<double>(u_.size());
+Arrival Substitution::coordinate_step(Feature& feature, const float* dense, double gradient, std::size_t slot,
+                                      bool retained) {
+  const double along =
+      problem_.factor(feature.length) * problem_.factor(feature.length) / static_cast<double>(u_.size());
   const double curvature = problem_.loss.largest_curvature() * along + problem_.options.ridge;
   const double eta = options_.step > 0 ? options_.step : 1.0 / curvature;
   const double before = retained ? set_.weight(slot) : 0.0;

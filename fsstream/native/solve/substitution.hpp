@@ -82,8 +82,9 @@ class Substitution {
 
 template <class State>
 bool Substitution::visit_state(State& state) {
-  std::vector<double> numbers{intercept_,           progress_.objective, progress_.first_objective,
-                              progress_.step_squares, progress_.promised,  progress_.curvature};
+  std::vector<double> numbers{
+      intercept_,         progress_.objective, progress_.first_objective, progress_.step_squares,
+      progress_.promised, progress_.curvature};
   state.fixed("numbers", numbers);
   intercept_ = numbers[0];
   progress_ = {numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};

@@ -38,8 +38,8 @@ struct ColumnProblem {
 
 // A direction in w by what it does to the predictions.
 struct Movement {
-  std::vector<double> u;     // change of the predictions
-  double squares = 0;        // sum of squared changes of the weights
+  std::vector<double> u;  // change of the predictions
+  double squares = 0;     // sum of squared changes of the weights
 };
 
 class SubstitutionSet {
