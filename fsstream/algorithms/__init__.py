@@ -21,6 +21,8 @@ BACKENDS = {
     "sofs": "fsstream.algorithms.sofs:Sofs",
     "l1-arda": "fsstream.algorithms.l1_arda:L1Arda",
     "ada-fobos": "fsstream.algorithms.ada_fobos:AdaFobos",
+    "proj-gd": "fsstream.algorithms.proj_gd:ProjGd",
+    "grafting": "fsstream.algorithms.grafting:Grafting",
 }
 
 

@@ -32,8 +32,8 @@ class ColumnKernel(Protocol):
     def update(self, batch: Batch) -> tuple[int, str, int] | None:
         """Take the rows; (row, what is wrong, sample) of the first that cannot be taken."""
 
-    def end_scan(self) -> None:
-        """Every feature has been seen once more."""
+    def end_scan(self) -> object:
+        """Every feature has been seen once more; some kernels say whether they want another scan."""
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything needed to go on bit for bit."""

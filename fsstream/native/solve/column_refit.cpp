@@ -10,7 +10,8 @@ namespace fsstream {
 namespace {
 
 constexpr int kNewtonSteps = 100;
-constexpr double kCopy = 1e-9;        // pivot below this share of its diagonal: a copy
+constexpr double kShared = 1e-8;      // added to every diagonal, relative: copies share their weight
+constexpr double kEmpty = 1e-12;      // pivot below this share of its diagonal: nothing is left
 constexpr double kEnough = 1e-10;     // relative fall of the objective that ends the steps
 constexpr double kSufficient = 1e-4;  // Armijo's constant
 
@@ -20,7 +21,7 @@ std::vector<double> solve_symmetric(std::vector<double>& a, std::vector<double> 
   std::vector<double> pivots(k);
   for (std::size_t j = 0; j < k; ++j) {
     double* row = &a[j * k];
-    const double diagonal = row[j];
+    const double diagonal = row[j] * (1 + kShared);
     for (std::size_t i = 0; i < j; ++i) {
       const double sum = row[i] - dot(row, &a[i * k], i);  // row[i] becomes L_ji d_i
       row[i] = sum;
@@ -31,7 +32,7 @@ std::vector<double> solve_symmetric(std::vector<double>& a, std::vector<double> 
       pivot -= row[i] * scaled;
       row[i] = scaled;
     }
-    pivots[j] = pivot > kCopy * diagonal ? pivot : 0.0;
+    pivots[j] = pivot > kEmpty * diagonal ? pivot : 0.0;
     for (std::size_t i = 0; i < j; ++i) b[j] -= row[i] * b[i];
   }
   for (std::size_t j = 0; j < k; ++j) b[j] = pivots[j] > 0 ? b[j] / pivots[j] : 0.0;

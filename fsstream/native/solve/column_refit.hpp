@@ -2,8 +2,8 @@
 //
 // Objective   1/n sum l(b + sum_j w_j x_j, y) + ridge/2 |w|^2
 //             over columns centred and of mean square 1 (or raw, unit_scale = false).
-// Method      Newton steps with halving; exact after one step for squared loss. A column that
-//             the others explain entirely keeps weight 0.
+// Method      Newton steps with halving; one is enough for squared loss. Columns that
+//             explain each other entirely share their weight.
 // Result      weights of the columns as they came in, and the intercept that belongs to them.
 #pragma once
 

@@ -91,6 +91,20 @@ void SubstitutionSet::remove(std::size_t i) {
   direction_.pop_back();
 }
 
+void SubstitutionSet::clear() {
+  keys_.clear();
+  names_.clear();
+  seen_in_.clear();
+  weights_.clear();
+  direction_.clear();
+  slots_.clear();
+}
+
+std::size_t SubstitutionSet::slot_of(Key key) const {
+  const auto found = slots_.find(key);
+  return found == slots_.end() ? size() : found->second;
+}
+
 std::size_t SubstitutionSet::weakest() const {
   std::size_t found = 0;
   for (std::size_t i = 1; i < keys_.size(); ++i) {

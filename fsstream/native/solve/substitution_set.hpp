@@ -60,6 +60,10 @@ class SubstitutionSet {
   bool find(const Feature& feature, std::uint64_t scan, std::size_t& slot, Arrival& outcome);
   void add(const Feature& feature, const float* dense, double weight, std::uint64_t scan);
   void remove(std::size_t i);
+  void clear();
+  void grow(std::size_t slots) { columns_.grow(slots); }
+  // Where the key is retained; size() when it is not.
+  std::size_t slot_of(Key key) const;
   // The member with the smallest |weight|; among equals the larger key.
   std::size_t weakest() const;
 

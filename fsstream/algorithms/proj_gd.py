@@ -1,0 +1,103 @@
+"""Projected gradient descent: the batch counterpart of `os`; every scan is one iteration.
+
+Objective  as `os`: min L(X w, y) with at most k non-zero weights.
+Scan       w_j - eta * gradient for every feature that passes; the k largest |w| stay.
+Paper      the L0-constrained batch baseline of Yang et al., KDD 2016 (Yuan, Li, Zhang; Foucart).
+Ours       eta = 1 / L, L raised (and the scan taken again) whenever the curvature along a step
+           exceeds it; kept columns are those of this iterate and the next, so memory is n x 2k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from fsstream import _native
+from fsstream.algorithms.column_learner import (
+    NAME,
+    ColumnLearner,
+    check_step,
+    column_bytes,
+    required_k,
+    sample_targets,
+    samples_of,
+)
+from fsstream.algorithms.learner import Common, Task, parameter
+from fsstream.errors import LimitError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class ProjGdParameters:
+    """What `--set` can change."""
+
+    iterations: int = parameter(
+        100, "scans at most when --passes does not say; it ends earlier when the weights stay", low=1
+    )
+    refit: str = parameter("yes", "fit the loss again on the selected features", choices=("yes", "no"))
+    scale: str = parameter(
+        "unit", "unit: columns have mean square 1 while learning; none: as they are", choices=("unit", "none")
+    )
+
+
+class ProjGd(ColumnLearner):
+    """Gradient step on everything, then the k largest."""
+
+    name: ClassVar[str] = "proj-gd"
+    summary: ClassVar[str] = "a gradient step on all features a scan, then the k largest stay; batch"
+    paper: ClassVar[str] = "Online Feature Selection: A Limited-Memory Substitution Algorithm, section 3"
+    Parameters: ClassVar[type] = ProjGdParameters
+    kernel: _native.ProjectedGradient
+
+    def __init__(self, common: Common, parameters: ProjGdParameters, task: Task) -> None:
+        planned = sum(self.plan(common, parameters, task).values())
+        if planned > common.memory:
+            raise LimitError(
+                f"proj-gd needs {planned:,} bytes, --memory allows {common.memory:,}",
+                hint="raise --memory, or lower --k",
+            )
+        self.refit = parameters.refit == "yes"
+        kernel = _native.ProjectedGradient(
+            sample_targets(task),
+            task.loss,
+            k=required_k(common, self.name),
+            step=check_step(common),
+            intercept=common.intercept,
+            ridge=common.l2,
+            unit_scale=parameters.scale == "unit",
+        )
+        super().__init__(kernel, common.passes if common.passes > 1 else parameters.iterations)
+
+    def end_pass(self) -> bool:
+        """True while the weights move and scans are left."""
+        moving = self.kernel.end_scan()
+        self.scans += 1
+        return moving and self.scans < self.passes
+
+    def chosen(self) -> tuple[list[bytes], NDArray[np.float32], float]:
+        """The k largest weights, refitted unless that is not wanted."""
+        return self.kernel.select(self.refit)
+
+    def facts(self) -> Mapping[str, Any]:
+        """Iterations, the objective before the refit, and the Lipschitz constant used."""
+        return {
+            "scans": self.scans,
+            "objective": self.kernel.objective,
+            "curvature": self.kernel.curvature,
+            "column_bytes": self.kernel.column_bytes,
+        }
+
+    @classmethod
+    def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
+        """Columns of two iterates."""
+        k, samples = required_k(common, cls.name), samples_of(task)
+        return {
+            "columns": column_bytes(samples, 2 * (k + 1)),
+            "vectors": 64 * samples,
+            "names": 2 * NAME * (k + 1),
+        }
