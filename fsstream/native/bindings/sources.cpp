@@ -15,11 +15,11 @@ namespace fsstream {
 
 namespace {
 
-using Chunks = std::vector<std::string>;
+using Chunks = std::vector<Buffer<char>>;
 
 nb::list as_bytes(const Chunks& chunks) {
   nb::list out;
-  for (const std::string& chunk : chunks) out.append(nb::bytes(chunk.data(), chunk.size()));
+  for (const Buffer<char>& chunk : chunks) out.append(nb::bytes(chunk.data(), chunk.size()));
   return out;
 }
 
@@ -29,7 +29,7 @@ nb::list completed(Work work) {
   Chunks chunks;
   {
     const nb::gil_scoped_release released;
-    work([&chunks](std::string chunk) { chunks.push_back(std::move(chunk)); });
+    work([&chunks](Buffer<char> chunk) { chunks.push_back(std::move(chunk)); });
   }
   return as_bytes(chunks);
 }

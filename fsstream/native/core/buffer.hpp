@@ -63,8 +63,13 @@ class Buffer {
     data_[size_++] = value;
   }
 
+  // Room for `more` elements behind the last, to be written through end() and declared by set_size.
+  void make_room(std::size_t more) {
+    if (more > capacity_ - size_) reserve(size_ + more > 2 * capacity_ ? size_ + more : 2 * capacity_);
+  }
+
   void append(const T* values, std::size_t count) {
-    if (count > capacity_ - size_) reserve(size_ + count > 2 * capacity_ ? size_ + count : 2 * capacity_);
+    make_room(count);
     if (count != 0) std::memcpy(data_ + size_, values, count * sizeof(T));
     size_ += count;
   }

@@ -6,10 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
+#include "core/buffer.hpp"
 #include "core/errors.hpp"
 
 namespace fsstream {
@@ -26,26 +27,45 @@ class ByteWriter {
 
   template <class T>
   void array(const T* values, std::size_t count) {
-    if (count != 0) bytes_.append(reinterpret_cast<const char*>(values), count * sizeof(T));
+    bytes_.append(reinterpret_cast<const char*>(values), count * sizeof(T));
   }
 
   // 7 bits a byte, lowest first.
   void varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<char>(value | 0x80));
-    bytes_.push_back(static_cast<char>(value));
+    varints(1, [value](std::size_t) { return value; });
   }
 
-  // Room for `count` bytes at the end, to be filled by the caller.
+  // number(0), number(1) ... number(count - 1), one after the other.
+  template <class Number>
+  void varints(std::size_t count, Number number) {
+    char* const begin = room(count * kVarintBytes);
+    char* to = begin;
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint64_t value = number(i);
+      for (; value >= 0x80; value >>= 7) *to++ = static_cast<char>(value | 0x80);
+      *to++ = static_cast<char>(value);
+    }
+    bytes_.set_size(bytes_.size() + static_cast<std::size_t>(to - begin));
+  }
+
+  // The next `count` bytes, to be filled by the caller.
   char* extend(std::size_t count) {
-    bytes_.resize(bytes_.size() + count);
-    return bytes_.data() + bytes_.size() - count;
+    char* const begin = room(count);
+    bytes_.set_size(bytes_.size() + count);
+    return begin;
   }
 
-  std::size_t size() const { return bytes_.size(); }
-  std::string take() { return std::move(bytes_); }
+  Buffer<char> take() { return std::move(bytes_); }
 
  private:
-  std::string bytes_;
+  static constexpr std::size_t kVarintBytes = 10;  // of the largest
+
+  char* room(std::size_t count) {
+    bytes_.make_room(count);
+    return bytes_.end();
+  }
+
+  Buffer<char> bytes_;
 };
 
 class ByteReader {

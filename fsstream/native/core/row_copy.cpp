@@ -1,11 +1,34 @@
 #include "core/row_copy.hpp"
 
+#include <cstring>
+
 namespace fsstream {
 
 namespace {
 
 TextRef copy_text(const Batch& from, TextRef ref, Batch& to) {
   return ref.length == 0 ? TextRef{} : to.compose(from.view(ref));
+}
+
+// Room is made once a row, so that the loop may write unchecked.
+void append_names(const Batch& from, std::size_t begin, std::size_t end, Batch& to) {
+  std::size_t bytes = 0;
+  for (std::size_t j = begin; j < end; ++j) bytes += from.names[j].length;
+  const std::size_t place = to.arena.size();
+  if (place + bytes >= TextRef::kArena) Batch::throw_arena_full();
+  to.arena.make_room(bytes);
+  to.names.make_room(end - begin);
+  char* at = to.arena.data() + place;
+  TextRef* refs = to.names.end();
+  for (std::size_t j = begin; j < end; ++j) {
+    const std::string_view name = from.view(from.names[j]);
+    if (!name.empty()) std::memcpy(at, name.data(), name.size());
+    *refs++ = {static_cast<std::uint32_t>(at - to.arena.data()) | TextRef::kArena,
+               static_cast<std::uint32_t>(name.size())};
+    at += name.size();
+  }
+  to.arena.set_size(place + bytes);
+  to.names.set_size(to.names.size() + end - begin);
 }
 
 }  // namespace
@@ -17,8 +40,7 @@ bool same_naming(const Batch& from, const Batch& to) {
 void append_entries(const Batch& from, std::size_t begin, std::size_t end, Batch& to) {
   to.keys.append(from.keys.data() + begin, end - begin);
   to.values.append(from.values.data() + begin, end - begin);
-  if (from.naming != Naming::kText) return;
-  for (std::size_t j = begin; j < end; ++j) to.names.push_back(copy_text(from, from.names[j], to));
+  if (from.naming == Naming::kText) append_names(from, begin, end, to);
 }
 
 void append_row(const Batch& from, std::size_t row, Batch& to) {

@@ -28,9 +28,11 @@ struct ChunkHead {
 };
 
 bool is_small(double value) {
-  return value >= -128 && value < 128 && value == std::floor(value) && !(value == 0 && std::signbit(value));
+  return value >= -128 && value < 128 && value == static_cast<int>(value) && !(value == 0 && std::signbit(value));
 }
-bool is_count(float value) { return value >= 0 && value < 256 && value == std::floor(value) && !std::signbit(value); }
+bool is_count(float value) {
+  return value >= 0 && value < 256 && value == static_cast<float>(static_cast<int>(value)) && !std::signbit(value);
+}
 
 template <class T, class Test>
 bool all(const Buffer<T>& values, Test test) {
@@ -119,13 +121,6 @@ void fill(Buffer<T>& out, std::size_t count, T value) {
   out.set_size(count);
 }
 
-void write_texts(const Batch& batch, const Buffer<TextRef>& refs, ByteWriter& out) {
-  for (const TextRef ref : refs) {
-    const std::string_view text = batch.view(ref);
-    out.array(text.data(), text.size());
-  }
-}
-
 // Refs of the given length, their place still to be found.
 void read_sizes(ByteReader& in, std::size_t count, Buffer<TextRef>& refs) {
   refs.reserve(count);
@@ -138,18 +133,25 @@ void read_sizes(ByteReader& in, std::size_t count, Buffer<TextRef>& refs) {
   refs.set_size(count);
 }
 
-// Texts lie one after the other from here on.
-void place_texts(std::string_view chunk, ByteReader& in, Buffer<TextRef>& refs) {
-  std::uint64_t total = 0;
-  const auto begin = static_cast<std::uint64_t>(in.position() - chunk.data());
-  for (TextRef& ref : refs) {
-    ref.offset = static_cast<std::uint32_t>(begin + total);
-    total += ref.length;
+// Texts lie one after the other from here on: of each row, the names, then the label.
+void place_texts(std::string_view chunk, ByteReader& in, Batch& batch) {
+  auto at = static_cast<std::uint64_t>(in.position() - chunk.data());
+  const std::uint64_t begin = at;
+  const auto place = [&at](TextRef& ref) {
+    ref.offset = static_cast<std::uint32_t>(at);
+    at += ref.length;
+  };
+  for (std::size_t r = 0; r < batch.labels.size(); ++r) {
+    if (!batch.names.empty())
+      for (std::size_t j = batch.row_begin(r); j < batch.row_end(r); ++j) place(batch.names[j]);
+    place(batch.labels[r]);
   }
-  in.bytes(total);
+  in.bytes(at - begin);
 }
 
-std::string encode(const Batch& batch, const std::vector<RowOrigin>& origins, const Buffer<std::uint64_t>& line_steps) {
+// The texts of `batch` must lie in its arena as append_row puts them there.
+Buffer<char> encode(const Batch& batch, const std::vector<RowOrigin>& origins,
+                    const Buffer<std::uint64_t>& line_steps) {
   ByteWriter out;
   const ChunkHead head = head_of(batch);
   write_head(head, out);
@@ -160,9 +162,9 @@ std::string encode(const Batch& batch, const std::vector<RowOrigin>& origins, co
     out.varint(origin.source.size());
     out.array(origin.source.data(), origin.source.size());
   }
-  for (std::size_t r = 0; r < head.rows; ++r) out.varint(batch.row_end(r) - batch.row_begin(r));
-  for (const TextRef label : batch.labels) out.varint(label.length);
-  for (const std::uint64_t step : line_steps) out.varint(step);
+  out.varints(head.rows, [&](std::size_t r) { return batch.row_end(r) - batch.row_begin(r); });
+  out.varints(head.rows, [&](std::size_t r) { return batch.labels[r].length; });
+  out.varints(head.rows, [&](std::size_t r) { return line_steps[r]; });
   if (head.label_values == LabelValues::kSmall) write_as<std::int8_t>(batch.label_values, out);
   if (head.label_values == LabelValues::kDoubles) out.array(batch.label_values.data(), head.rows);
   if (head.weights == Weights::kFloats) out.array(batch.importance.data(), head.rows);
@@ -170,9 +172,8 @@ std::string encode(const Batch& batch, const std::vector<RowOrigin>& origins, co
   if (head.keys == Keys::kWide) out.array(batch.keys.data(), head.entries);
   if (head.values == Values::kCounts) write_as<std::uint8_t>(batch.values, out);
   if (head.values == Values::kFloats) out.array(batch.values.data(), head.entries);
-  for (const TextRef name : batch.names) out.varint(name.length);
-  write_texts(batch, batch.labels, out);
-  write_texts(batch, batch.names, out);
+  out.varints(batch.names.size(), [&](std::size_t j) { return batch.names[j].length; });
+  out.array(batch.arena.data(), batch.arena.size());
   return out.take();
 }
 
@@ -246,8 +247,7 @@ void decode(std::string_view chunk, Batch& batch) {
     read_as<Key>(in, head.entries, batch.keys);
   read_values(in, head, batch);
   if (head.naming == Naming::kText) read_sizes(in, head.entries, batch.names);
-  place_texts(chunk, in, batch.labels);
-  place_texts(chunk, in, batch.names);
+  place_texts(chunk, in, batch);
   if (in.left() != 0) throw CorruptData("something follows its end");
   fill(batch.records, head.rows, std::uint32_t{0});
   fill(batch.targets, head.rows, std::numeric_limits<float>::quiet_NaN());

@@ -11,7 +11,7 @@
 //   label values, weights            unless they follow from their form
 //   keys (4 or 8 bytes), values      values: none when all are 1, a byte when all are small counts
 //   name sizes                       varints; only with names
-//   label texts, name texts          one after the other
+//   texts                            of each row: the names of its entries, then its label
 //
 // What is not kept: targets (labels are resolved again), vw tags, bad records.
 #pragma once
@@ -42,7 +42,7 @@ struct ChunkLimits {
 
 class SpoolEncoder {
  public:
-  using Sink = std::function<void(std::string chunk)>;
+  using Sink = std::function<void(Buffer<char> chunk)>;
 
   explicit SpoolEncoder(ChunkLimits limits) : limits_(limits) { stage_.start({}, nullptr); }
 
