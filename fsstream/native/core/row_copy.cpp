@@ -10,19 +10,31 @@ TextRef copy_text(const Batch& from, TextRef ref, Batch& to) {
   return ref.length == 0 ? TextRef{} : to.compose(from.view(ref));
 }
 
+constexpr std::size_t kWord = 16;
+
+// Most names are short: one load and store of 16 bytes, where both sides have them, beats a call.
+// The bytes too many are overwritten by the next name or lie behind the end.
+void copy_name(std::string_view name, const char* source_end, char* to) {
+  if (name.size() <= kWord && static_cast<std::size_t>(source_end - name.data()) >= kWord)
+    std::memcpy(to, name.data(), kWord);
+  else if (!name.empty())
+    std::memcpy(to, name.data(), name.size());
+}
+
 // Room is made once a row, so that the loop may write unchecked.
 void append_names(const Batch& from, std::size_t begin, std::size_t end, Batch& to) {
   std::size_t bytes = 0;
   for (std::size_t j = begin; j < end; ++j) bytes += from.names[j].length;
   const std::size_t place = to.arena.size();
   if (place + bytes >= TextRef::kArena) Batch::throw_arena_full();
-  to.arena.make_room(bytes);
+  to.arena.make_room(bytes + kWord);
   to.names.make_room(end - begin);
   char* at = to.arena.data() + place;
   TextRef* refs = to.names.end();
   for (std::size_t j = begin; j < end; ++j) {
+    const bool composed = (from.names[j].offset & TextRef::kArena) != 0;
     const std::string_view name = from.view(from.names[j]);
-    if (!name.empty()) std::memcpy(at, name.data(), name.size());
+    copy_name(name, composed ? from.arena.end() : from.text + from.text_size, at);
     *refs++ = {static_cast<std::uint32_t>(at - to.arena.data()) | TextRef::kArena,
                static_cast<std::uint32_t>(name.size())};
     at += name.size();
