@@ -52,6 +52,96 @@ Spelling spell(const char* p, const char* end) {
   return number;
 }
 
+// Up to 19 digits and a power of ten, which is what nearly all numbers are.
+struct ShortDecimal {
+  std::uint64_t digits = 0;
+  int exponent = 0;
+  const char* end = nullptr;  // nullptr: not a number, or more than fits
+};
+
+// Appends a run of digits to `digits`; nullptr when they are too many.
+const char* append_digits(const char* p, const char* end, std::uint64_t& digits) {
+  // 10^(19 - count): what may stand before `count` more digits.
+  static constexpr std::uint64_t kRoom[] = {0,
+                                            1000000000000000000,
+                                            100000000000000000,
+                                            10000000000000000,
+                                            1000000000000000,
+                                            100000000000000,
+                                            10000000000000,
+                                            1000000000000,
+                                            100000000000};
+  while (true) {
+    const std::uint64_t word = swar::load_before(p, end);
+    const unsigned count = swar::leading_digits(word);
+    if (count == 0) return p;
+    if (digits >= kRoom[count]) return nullptr;
+    digits = digits * kIntegerPowersOfTen[count] + swar::value_of_digits(word, count);
+    p += count;
+    if (count < 8) return p;
+  }
+}
+
+// Reads `e+12` where it stands; nullptr when it is not complete or has more than 3 digits.
+const char* read_exponent(const char* p, const char* end, int& exponent) {
+  if (p == end || (*p | 0x20) != 'e') return p;
+  ++p;
+  const bool negative = p != end && *p == '-';
+  if (p != end && (*p == '-' || *p == '+')) ++p;
+  const char* const last = skip_digits(p, end);
+  if (last == p || last - p > 3) return nullptr;
+  int value = 0;
+  for (; p != last; ++p) value = value * 10 + (*p - '0');
+  exponent += negative ? -value : value;
+  return last;
+}
+
+// Of the number behind its sign.
+ShortDecimal read_short(const char* p, const char* end) {
+  ShortDecimal number;
+  const char* q = append_digits(p, end, number.digits);
+  if (q == nullptr) return {};
+  std::ptrdiff_t count = q - p;
+  if (q != end && *q == '.') {
+    const char* const fraction = ++q;
+    q = append_digits(q, end, number.digits);
+    if (q == nullptr || q - fraction > 64) return {};
+    number.exponent = -static_cast<int>(q - fraction);
+    count += q - fraction;
+  }
+  if (count == 0) return {};
+  number.end = read_exponent(q, end, number.exponent);
+  return number;
+}
+
+// digits * 10^exponent, off by at most 3 units of its last place; false when too far from 1.
+bool scale(const ShortDecimal& number, double& value) {
+  constexpr int kExact = 22;
+  const int exponent = number.exponent;
+  const auto digits = static_cast<double>(number.digits);
+  if (exponent < -2 * kExact || exponent > kExact) return false;
+  if (exponent >= 0)
+    value = digits * kPowersOfTen[exponent];
+  else if (exponent >= -kExact)
+    value = digits / kPowersOfTen[-exponent];
+  else
+    value = digits / kPowersOfTen[kExact] / kPowersOfTen[-exponent - kExact];
+  return true;
+}
+
+bool round_short(const ShortDecimal& number, float& value) {
+  double nearly;
+  if (!scale(number, nearly)) return false;
+  const bool normal = nearly == 0 || (nearly > 0x1p-126 && nearly < 0x1p127);
+  return normal && narrow(nearly, value);
+}
+
+// Exact digits and one exact power make one rounding.
+bool round_short(const ShortDecimal& number, double& value) {
+  if (number.digits > std::uint64_t{1} << 53 || number.exponent < -22) return false;
+  return scale(number, value);
+}
+
 // The power of ten of the first digit that is not zero; clamped, since only its sign is used.
 // Of a number that is zero or far from 1.
 std::int64_t magnitude(const Spelling& number) {
@@ -85,6 +175,12 @@ const char* read_long_index(const char* p, const char* end, std::uint64_t& value
 
 template <class Real>
 const char* read_any_number(const char* p, const char* end, Real& value) {
+  const char* const behind_sign = p != end && (*p == '-' || *p == '+') ? p + 1 : p;
+  const ShortDecimal decimal = read_short(behind_sign, end);
+  if (decimal.end != nullptr && round_short(decimal, value)) {
+    if (*p == '-') value = -value;
+    return decimal.end;
+  }
   const Spelling number = spell(p, end);
   if (number.fault != nullptr) return nullptr;
   Real magnitude_read = 0;

@@ -57,7 +57,9 @@ inline std::uint64_t value_of_digits(std::uint64_t word, std::uint64_t count) {
 
 }  // namespace swar
 
-inline constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+// The powers of ten that float64 has exactly.
+inline constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 inline constexpr std::uint64_t kIntegerPowersOfTen[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 
 // The paths of long numbers and exponents; same contract as their inline fronts.
@@ -75,12 +77,13 @@ inline const char* read_index(const char* p, const char* end, std::uint64_t& val
   return p + digits;
 }
 
-// Rounds an exact quotient that was rounded to float64 once more, to float32. Twice is
-// wrong only where the first result is the middle between two float32: false there.
-inline bool narrow(double rounded, float& value) {
-  value = static_cast<float>(rounded);
+// Rounds a float64 that is off by at most 3 units in its last place once more, to float32.
+// False near the middle between two float32, where that could go the wrong way.
+inline bool narrow(double nearly, float& value) {
+  value = static_cast<float>(nearly);
   constexpr std::uint64_t kCutOff = (std::uint64_t{1} << 29) - 1;
-  return (std::bit_cast<std::uint64_t>(rounded) & kCutOff) != (std::uint64_t{1} << 28);
+  constexpr std::uint64_t kMiddle = std::uint64_t{1} << 28;
+  return ((std::bit_cast<std::uint64_t>(nearly) + 4 - kMiddle) & kCutOff) > 8;
 }
 inline bool narrow(double rounded, double& value) {
   value = rounded;

@@ -1,0 +1,39 @@
+// Plain entries: `index:value` as nearly all are, read at full speed.
+//
+// Plain is an index of up to 8 digits, and a value of up to 8 digits with or without a point and
+// up to 8 digits behind it; no plus sign, no exponent; behind it one space or the line feed. One look at
+// the next 64 bytes finds all ends of an entry at once, so that reading the next one need not wait
+// for the numbers of this one. Anything else is left to the reader of all entries.
+#pragma once
+
+#include <cstdint>
+
+#include "core/batch.hpp"
+#include "parse/byte_mask.hpp"
+
+namespace fsstream {
+
+// Where the entries of a row go, and whether they ascend so far.
+struct EntryCursor {
+  const char* p;
+  Key* key;
+  float* value;
+  std::uint64_t above;  // an ascending row goes on with this index or a higher one
+  bool descends;
+
+  void put(std::uint64_t index, float number) {
+    *key++ = index;
+    *value++ = number;
+    descends |= index < above;
+    above = index + 1;
+  }
+};
+
+// A reader may look at this many bytes behind the beginning of an entry.
+inline constexpr std::size_t kPlainReach = 2 * kWindow + 8;
+
+// Reads plain entries that begin before `last`, with indices from `lowest` on; stops at the first
+// that is not plain, or in front of the line feed.
+void read_plain(EntryCursor& at, const char* last, std::uint64_t lowest);
+
+}  // namespace fsstream
