@@ -1,0 +1,110 @@
+"""os, asy-os, proj-gd and grafting as a user runs them: features a line, targets in a file."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.cli.command import fsstream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FAMILY = ("os", "asy-os", "proj-gd", "grafting")
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> tuple[Path, bytes]:
+    """A targets file and a columns stream whose first, third and tenth features matter."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 40)).round(3)
+    names = [b"gene_%c" % (97 + j) for j in range(9)] + [b"42"] + [b"n%d" % j for j in range(30)]
+    y = 2 * X[:, 0] - X[:, 2] + 1.5 * X[:, 9] + 5 + 0.1 * rng.standard_normal(60)
+    targets = tmp_path / "targets"
+    targets.write_text("".join(f"{value:.4f}\n" for value in y))
+    lines = [
+        name + b"".join(b" %d:%.3f" % (i + 1, X[i, j]) for i in range(60)) + b"\n"
+        for j, name in enumerate(names)
+    ]
+    return targets, b"".join(lines)
+
+
+def select(targets: Path, stream: bytes, *options: str) -> list[dict[str, object]]:
+    done = fsstream("select", "--format", "columns", "--targets", str(targets), "-q", *options, stdin=stream)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("algo", FAMILY)
+def test_the_planted_features_come_out_by_name_with_their_weights(
+    planted: tuple[Path, bytes], algo: str
+) -> None:
+    targets, stream = planted
+    path = targets.with_name("columns")
+    path.write_bytes(stream)
+    options = ["--algo", algo, "--k", "3", *(["--passes", "4"] if algo in ("os", "asy-os") else [])]
+    done = fsstream("select", "--format", "columns", "--targets", str(targets), "-q", *options, str(path))
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["feature"] for line in found] == ["gene_a", "42", "gene_c"]
+    assert [line["weight"] for line in found] == pytest.approx([2, 1.5, -1], abs=0.05)
+
+
+def test_every_rule_of_os_and_both_ways_to_refit(planted: tuple[Path, bytes]) -> None:
+    targets, stream = planted
+    seen = set()
+    for rule in ("pool", "paper", "projection", "proximal"):
+        for refit in ("yes", "no"):
+            options = ("--algo", "os", "--k", "3", "--set", f"rule={rule}", "--set", f"refit={refit}")
+            found = select(targets, stream, *options)
+            assert len(found) == 3
+            seen.add(tuple(str(line["weight"]) for line in found))
+    assert len(seen) >= 4
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "message"),
+    [
+        (["--set", "rule=pool", "--learning-rate", "0.1"], 2, b"no step"),
+        (["--l1", "0.1"], 2, b"--l1"),
+        (["--set", "m=2"], 2, b"rule=paper only"),
+        (["--memory", "4KB"], 4, b"--memory"),
+    ],
+)
+def test_what_cannot_be_is_said(
+    planted: tuple[Path, bytes], options: list[str], status: int, message: bytes
+) -> None:
+    targets, stream = planted
+    command = ["select", "--format", "columns", "--targets", str(targets), "--algo", "os", "--k", "3"]
+    done = fsstream(*command, *options, stdin=stream)
+    assert (done.returncode, done.stdout) == (status, b"")
+    assert message in done.stderr
+
+
+def test_a_name_twice_in_one_scan_is_bad_data(planted: tuple[Path, bytes]) -> None:
+    targets, stream = planted
+    first = stream.splitlines(keepends=True)[0]
+    command = ["select", "--format", "columns", "--targets", str(targets), "--algo", "os", "--k", "3"]
+    done = fsstream(*command, stdin=stream + first)
+    assert done.returncode == 3
+    assert b"'gene_a' comes twice" in done.stderr
+
+
+def test_rows_give_what_their_columns_give(planted: tuple[Path, bytes], tmp_path: Path) -> None:
+    targets, stream = planted
+    labels = targets.read_text().split()
+    rows = [f"{label}" for label in labels]
+    for line in stream.decode().splitlines():
+        name, *cells = line.split()
+        for cell in cells:
+            sample, value = cell.split(":")
+            rows[int(sample) - 1] += f" {name}:{value}"
+    path = tmp_path / "rows"
+    path.write_text("\n".join(rows) + "\n")
+    done = fsstream("select", "--format", "pairs", "--algo", "os", "--k", "3", "-q", str(path))
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert found == select(targets, stream, "--algo", "os", "--k", "3")
