@@ -76,7 +76,8 @@ void KmerCounter::begin_row(std::size_t letters) {
 template <bool kCanonical>
 std::size_t KmerCounter::roll(const char*& letter, const char* end, Key* words) {
   const Key mask = mask_;
-  const int newest = 2 * (length_ - 1);
+  std::array<Key, 4> complements;  // a base's complement where the newest one of a backward word stands
+  for (Key code = 0; code < 4; ++code) complements[code] = (3 - code) << (2 * (length_ - 1));
   const auto length = static_cast<std::size_t>(length_);
   Key forward = forward_;
   Key backward = backward_;
@@ -91,7 +92,7 @@ std::size_t KmerCounter::roll(const char*& letter, const char* end, Key* words) 
       continue;
     }
     forward = ((forward << 2) | code) & mask;
-    if constexpr (kCanonical) backward = (backward >> 2) | (static_cast<Key>(3 - code) << newest);
+    if constexpr (kCanonical) backward = (backward >> 2) | complements[code];
     if (++run >= length) words[size++] = kCanonical ? std::min(forward, backward) : forward;
   }
   letter = p;
