@@ -1,6 +1,6 @@
 """Text to batches alone: GB/s of one parser on one thread, beside memchr for line feeds.
 
-    python scripts/bench_parse.py FORMAT FILE [--rounds N]
+    python scripts/bench_parse.py FORMAT FILE [--rounds N] [--kmer K] [--canonical]
 
 The file is read once; blocks of whole records of about 1 MiB are parsed one after the other into
 one reused batch, as in a run. CPU time, best of the rounds, interleaved with the search for line feeds.
@@ -11,20 +11,26 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fsstream._native import Batch
-from fsstream.formats import format_named
+from fsstream.formats import format_named, settle
 from fsstream.formats.options import FormatOptions
+from fsstream.sources import Block
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BLOCK = 1 << 20
 
 
-def blocks_of(data: bytes) -> list[memoryview]:
-    view, blocks, at = memoryview(data), [], 0
+def blocks_of(data: bytes, head: Callable[[memoryview, bool], int]) -> list[memoryview]:
+    view, blocks, at, room = memoryview(data), [], 0, BLOCK
     while at < len(data):
-        end = data.rfind(b"\n", at, at + BLOCK) + 1 or data.find(b"\n", at) + 1 or len(data)
-        blocks.append(view[at:end])
-        at = end
+        whole = head(view[at : at + room], at + room >= len(data))
+        if whole:
+            blocks.append(view[at : at + whole])
+        at, room = at + whole, BLOCK if whole else 2 * room
     return blocks
 
 
@@ -33,18 +39,23 @@ def main() -> None:
     arguments.add_argument("format")
     arguments.add_argument("file", type=Path)
     arguments.add_argument("--rounds", type=int, default=7)
+    arguments.add_argument("--kmer", type=int)
+    arguments.add_argument("--canonical", action="store_true")
     given = arguments.parse_args()
 
     data = given.file.read_bytes()
-    blocks = blocks_of(data)
-    parser, batch = format_named(given.format).parser(FormatOptions()), Batch()
+    chosen = format_named(given.format)
+    blocks = blocks_of(data, chosen.head)
+    options = FormatOptions(kmer=given.kmer, canonical=given.canonical)
+    options = settle(given.format, options, [Block(str(given.file), blocks[0], 1, 0)])
+    parser, batch = chosen.parser(options), Batch()
     parse_s = count_s = float("inf")
     rows = entries = feeds = 0
     for _ in range(given.rounds):
         rows = entries = 0
         start = time.thread_time()
         for block in blocks:
-            parser.parse(block, batch)
+            parser.parse(block, batch, starts_source=block is blocks[0])
             rows += batch.rows
             entries += batch.entries
         parse_s = min(parse_s, time.thread_time() - start)
