@@ -221,6 +221,22 @@ class FilteredParser(Parser):
         rows_are_features: bool = False,
     ) -> None: ...
 
+class ProductModel:
+    """Weights of single features and of products of two."""
+
+    def __init__(
+        self,
+        a: NDArray[np.uint64],
+        b: NDArray[np.uint64],
+        product: NDArray[np.uint8],
+        weights: NDArray[np.float32],
+        classes: NDArray[np.uint32],
+        intercepts: NDArray[np.float64],
+    ) -> None: ...
+    @property
+    def outputs(self) -> int: ...
+    def predict(self, batch: Batch) -> NDArray[np.float32]: ...
+
 class FeatureScores:
     """The worst-case analysis of fgm over scans of the stream: c = sum r_i x_i, and its largest."""
 

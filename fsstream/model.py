@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream import __version__
-from fsstream._native import LinearModel, key_of_name
+from fsstream._native import LinearModel, ProductModel, key_of_name
 from fsstream.archive import load, pack, pack_texts, unpack_texts
 from fsstream.errors import CorruptError
+from fsstream.pairs import split_pair
 from fsstream.selection import Selection
 from fsstream.text import to_bytes, to_text
 
@@ -54,20 +55,31 @@ class Model:
 
     def keys(self) -> NDArray[np.uint64]:
         """The identity of each feature: 2-bit codes of k-mers, else what its name gives."""
-        key_of = kmer_key if self.reading.get("kmer") else key_of_name
-        return np.array([key_of(name) for name in self.selection.names], dtype=np.uint64)
+        return np.array([self._key_of(name) for name in self.selection.names], dtype=np.uint64)
 
     def predictor(self) -> Predictor:
         """What scores rows."""
-        classes = self.selection.classes
-        return LinearModel(
-            self.keys(),
-            self.selection.weights,
-            np.zeros(len(self.selection), np.uint32)
-            if classes is None
-            else np.array(classes, dtype=np.uint32),
-            self.intercepts.astype(np.float64),
-        )
+        named = self.selection.classes
+        classes = np.zeros(len(self.selection), np.uint32) if named is None else np.array(named, np.uint32)
+        intercepts = self.intercepts.astype(np.float64)
+        if self.has_products:
+            return ProductModel(*self.factors(), self.selection.weights, classes, intercepts)
+        return LinearModel(self.keys(), self.selection.weights, classes, intercepts)
+
+    @property
+    def has_products(self) -> bool:
+        """Names may be `a*b`: products of two features."""
+        return str(self.options.get("set", {}).get("degree", 1)) == "2"
+
+    def factors(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint8]]:
+        """The keys of both factors of each name, and whether there are two."""
+        split = [split_pair(name) for name in self.selection.names]
+        first = np.array([self._key_of(factors[0]) for factors in split], dtype=np.uint64)
+        second = np.array([self._key_of(factors[-1]) for factors in split], dtype=np.uint64)
+        return first, second, np.array([len(factors) == 2 for factors in split], dtype=np.uint8)
+
+    def _key_of(self, name: bytes) -> int:
+        return kmer_key(name) if self.reading.get("kmer") else key_of_name(name)
 
     def named_selection(self) -> Selection:
         """The selection with the labels of its classes."""

@@ -1,7 +1,7 @@
 """The name of a product of two features: `a*b`, the same in every backend.
 
 The smaller name in byte order stands first, `a*a` is a square; a `*` or `\\` inside a name is
-escaped with `\\`.
+escaped with `\\`, in single features beside products as well, so that none is taken for a product.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 def pair_name(a: bytes, b: bytes) -> bytes:
     """The names of two features as the name of their product."""
-    return b"*".join(_escaped(name) for name in sorted((a, b)))
+    return b"*".join(single_name(name) for name in sorted((a, b)))
 
 
 def split_pair(name: bytes) -> tuple[bytes, ...]:
@@ -26,5 +26,6 @@ def split_pair(name: bytes) -> tuple[bytes, ...]:
     return tuple(bytes(factor) for factor in factors)
 
 
-def _escaped(name: bytes) -> bytes:
+def single_name(name: bytes) -> bytes:
+    """The name of a feature that is listed beside products."""
     return name.replace(b"\\", b"\\\\").replace(b"*", b"\\*")

@@ -5,6 +5,7 @@ import pytest
 
 from fsstream.algorithms.fgm import Fgm
 from fsstream.algorithms.learner import Common, Task
+from fsstream.model import Model
 from fsstream.pairs import pair_name, split_pair
 from tests.oracle import fgm_oracle as oracle
 from tests.oracle.test_fgm_rounds import batches, outcome, run
@@ -86,6 +87,19 @@ def test_weights_are_those_of_the_plain_products():
     for name, weight in weights.items():
         u += weight * np.prod([X[:, int(factor)] for factor in split_pair(name)], axis=0)
     np.testing.assert_allclose(u, fgm._machine.problem.decision, atol=1e-4)
+
+
+def test_the_model_predicts_with_products():
+    """What `predict` computes from the names alone are the decision values of the machine."""
+    X, y = planted(7)
+    fgm = learner(10, shift=True)
+    rows = batches(X, y)
+    run(fgm, rows)
+    model = Model(
+        fgm.selection(), fgm.intercepts(), "binary", "squared-hinge", ("-1", "1"), {"set": {"degree": 2}}
+    )
+    scores = model.predictor().predict(rows[0])
+    np.testing.assert_allclose(scores[:, 0], fgm._machine.problem.decision, atol=1e-4)
 
 
 def test_resume_in_the_middle():

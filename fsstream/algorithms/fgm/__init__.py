@@ -37,7 +37,7 @@ class Fgm(Learner):
     paper = "Towards Ultrahigh Dimensional Feature Selection for Big Data (2014), Algorithms 1 to 5"
     access = Access.ROWS_AGAIN
     losses: ClassVar[tuple[str, ...]] = ("squared-hinge", "logistic", "squared")
-    uses: ClassVar[frozenset[str]] = frozenset({"k", "groups"})
+    uses: ClassVar[frozenset[str]] = frozenset({"k", "intercept", "groups"})
     Parameters = FgmParameters
 
     def __init__(self, common: Common, parameters: FgmParameters, task: Task) -> None:

@@ -19,7 +19,7 @@ from fsstream._native import PairCollector, PairScores
 from fsstream.algorithms.fgm.machine import Machine
 from fsstream.algorithms.fgm.scans import Collect, Name, RescanScores
 from fsstream.errors import LimitError
-from fsstream.pairs import pair_name
+from fsstream.pairs import pair_name, single_name
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -205,4 +205,4 @@ class PolynomialMachine(Machine):
             names = dict(zip(keys, scan.names, strict=True))
             self.collisions += scan.collisions
         for column, (kind, a, b) in kept:
-            self.names[column] = names[a] if kind == SINGLE else pair_name(names[a], names[b])
+            self.names[column] = single_name(names[a]) if kind == SINGLE else pair_name(names[a], names[b])

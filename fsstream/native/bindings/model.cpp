@@ -9,6 +9,7 @@
 #include "core/label_map.hpp"
 #include "core/linear_model.hpp"
 #include "core/loss_meter.hpp"
+#include "core/product_model.hpp"
 
 namespace fsstream {
 
@@ -37,7 +38,8 @@ nb::object resolve(LabelMap& map, Batch& batch) {
   return nb::make_tuple(problem->row, problem->fault.expected, problem->fault.hint);
 }
 
-nb::ndarray<nb::numpy, float, nb::ndim<2>> predict(const LinearModel& model, const Batch& batch) {
+template <class Model>
+nb::ndarray<nb::numpy, float, nb::ndim<2>> predict(const Model& model, const Batch& batch) {
   auto* scores = new float[batch.rows() * model.outputs()];
   nb::capsule owner(scores, [](void* p) noexcept { delete[] static_cast<float*>(p); });
   {
@@ -98,7 +100,19 @@ void bind_model(nb::module_& m) {
           },
           nb::arg("keys"), nb::arg("weights"), nb::arg("classes"), nb::arg("intercepts"))
       .def_prop_ro("outputs", &LinearModel::outputs)
-      .def("predict", &predict, nb::arg("batch"));
+      .def("predict", &predict<LinearModel>, nb::arg("batch"));
+
+  nb::class_<ProductModel>(m, "ProductModel")
+      .def(
+          "__init__",
+          [](ProductModel* self, Vector<std::uint64_t> a, Vector<std::uint64_t> b, Vector<std::uint8_t> product,
+             Vector<float> weights, Vector<std::uint32_t> classes, Vector<double> intercepts) {
+            new (self) ProductModel(span_of(a), span_of(b), span_of(product), span_of(weights), span_of(classes),
+                                    span_of(intercepts));
+          },
+          nb::arg("a"), nb::arg("b"), nb::arg("product"), nb::arg("weights"), nb::arg("classes"), nb::arg("intercepts"))
+      .def_prop_ro("outputs", &ProductModel::outputs)
+      .def("predict", &predict<ProductModel>, nb::arg("batch"));
 
   nb::class_<LossMeter>(m, "LossMeter")
       .def(
