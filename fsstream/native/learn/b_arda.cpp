@@ -62,8 +62,8 @@ void BArda::add_gradient(DualRecord& feature, double g) const {
 
 // The place in the truncation's order that follows from the sums.
 void BArda::draw_line(DualRecord& feature) const {
-  const double h = options_.delta + std::sqrt(feature.squares);
-  feature.line = {std::abs(feature.sum) * (options_.weighted ? std::sqrt(h) : 1.0), h};
+  const double h = options_.delta + __builtin_sqrt(feature.squares);
+  feature.line = {std::abs(feature.sum) * (options_.weighted ? __builtin_sqrt(h) : 1.0), h};
 }
 
 void BArda::descend(const Batch& batch, std::size_t row, double slope) {

@@ -10,13 +10,14 @@
 // Invariant, for every inner node n and every time `now` with now < until_[n]:
 //   winner_[n] is the slot below n that beats all others there, and
 //   until_[n] <= until_[child of n].
+// (A time that is too early costs a look, no mistake: that is why until_ may stay behind.)
 // A node is judged again when its time has come, a path when one of its slots changed.
 // Where any two slots change order at most once while untouched (B-ARDA's scores do), a
 // node that saw m states of its slots changes its winner by time alone at most O(m a(m))
 // times (an envelope of line segments; a is inverse Ackermann), and each change is found
 // from the root: O(a(n) log^2 n) a touched slot, amortised, and nothing for the others.
-// A path ends early at the first node that neither changed nor is won by the touched
-// slot: two or three levels for a slot drawn at random, whatever n is.
+// A path ends early at the first node that keeps a winner other than the touched slot: two
+// or three levels for a slot drawn at random, whatever n is.
 #pragma once
 
 #include <algorithm>
@@ -69,9 +70,11 @@ class KineticTournament {
     const Slot changed = winner_[leaves_ + leaf];
     for (std::size_t node = (leaves_ + leaf) / 2; node != 0; node /= 2) {
       const Slot won = winner_[node];
-      const float lasted = until(node);
       judge(node);
-      if (winner_[node] == won && won != changed && until(node) == lasted) return;
+      if (winner_[node] == won && won != changed) {
+        hurry(node);
+        return;
+      }
     }
   }
 
@@ -93,9 +96,12 @@ class KineticTournament {
   }
 
  private:
-  float until(std::size_t node) const {
-    if constexpr (Rule::kDrifts) return until_[node];
-    return kForever;
+  // Lets the nodes above look no later than this one.
+  void hurry(std::size_t node) {
+    if constexpr (Rule::kDrifts) {
+      const float last = until_[node];
+      for (node /= 2; node != 0 && until_[node] > last; node /= 2) until_[node] = last;
+    }
   }
 
   void judge(std::size_t node) {

@@ -25,8 +25,16 @@ struct ScoreLine {
   double score(double tau) const { return height / (tau + spread); }
 };
 
-// The larger score first, then the smaller key: what the oracle sorts by.
+// A difference larger than this share, of the larger side, is not made by rounding.
+inline constexpr double kDoubt = 8 * std::numeric_limits<double>::epsilon();
+
+// The larger score first, then the smaller key: what the oracle sorts by. Divides only where
+// the cross products leave a doubt about the order of the quotients.
 inline bool stronger(const ScoreLine& a, Key a_key, const ScoreLine& b, Key b_key, double tau) {
+  if (a.height == b.height && a.spread == b.spread) return a_key < b_key;  // common: words seen once
+  const double left = a.height * (tau + b.spread);
+  const double right = b.height * (tau + a.spread);
+  if (std::abs(left - right) > kDoubt * (left + right)) return left > right;
   const double a_score = a.score(tau);
   const double b_score = b.score(tau);
   return a_score > b_score || (a_score == b_score && a_key < b_key);
@@ -47,7 +55,6 @@ inline float rounded_down(double x) {
 // that give a time that has passed, and are compared again at every step; lines that
 // are the same never part.
 inline float stronger_until(const ScoreLine& a, const ScoreLine& b, double tau) {
-  constexpr double kDoubt = 8 * std::numeric_limits<double>::epsilon();
   constexpr float kForever = std::numeric_limits<float>::infinity();
   if (a.height == b.height && a.spread == b.spread) return kForever;
   const double lead = a.height * b.spread - b.height * a.spread - kDoubt * (a.height * b.spread);

@@ -1,0 +1,85 @@
+"""Data sets in memory, for experiments: parsed by the native parsers, reordered row by row."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import zstandard
+
+from fsstream._native import Batch, LibsvmParser, TokensParser
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Compressed sparse rows with targets of -1 and +1."""
+
+    starts: np.ndarray
+    keys: np.ndarray
+    values: np.ndarray
+    targets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def taken(self, order: np.ndarray) -> Rows:
+        """These rows in this order."""
+        begins = self.starts[:-1].astype(np.int64)[order]
+        sizes = np.diff(self.starts.astype(np.int64))[order]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        entries = np.repeat(begins - starts[:-1], sizes) + np.arange(starts[-1])
+        return Rows(starts.astype(np.uint64), self.keys[entries], self.values[entries], self.targets[order])
+
+    def batch(self) -> Batch:
+        """What a learner sees."""
+        return Batch.from_arrays(self.starts, self.keys, self.values, self.targets)
+
+    def scores(self, names: list[bytes], weights: np.ndarray, intercept: float = 0.0) -> np.ndarray:
+        """Predictions with the weights of features that are numbers."""
+        chosen = np.array([int(name) for name in names], dtype=np.uint64)
+        order = np.argsort(chosen)
+        chosen, weights = np.append(chosen[order], 0), np.append(np.asarray(weights, float)[order], 0.0)
+        place = np.searchsorted(chosen[:-1], self.keys)
+        parts = np.where(chosen[place] == self.keys, weights[place], 0.0) * self.values
+        sums = np.concatenate([[0.0], np.cumsum(parts)])
+        starts = self.starts.astype(np.int64)
+        return sums[starts[1:]] - sums[starts[:-1]] + intercept
+
+    def accuracy(self, names: list[bytes], weights: np.ndarray, intercept: float = 0.0) -> float:
+        """Share of rows on the right side; a score of 0 is negative."""
+        return float(np.mean((self.scores(names, weights, intercept) > 0) == (self.targets > 0)))
+
+
+def read(path: Path) -> Rows:
+    """A `.libsvm.zst` or `.tsv.zst` file of two labels; the larger is positive."""
+    data = zstandard.ZstdDecompressor().stream_reader(path.open("rb")).read()
+    batch = Batch()
+    (TokensParser() if ".tsv" in path.suffixes else LibsvmParser()).parse(data, batch)
+    labels = batch.labels()
+    positive = max(set(labels), key=lambda label: (_number(label), label))
+    targets = np.where([label == positive for label in labels], 1, -1).astype(np.float32)
+    return Rows(*(np.array(part) for part in (batch.row_starts, batch.keys, batch.values)), targets)
+
+
+def _number(label: bytes) -> float:
+    try:
+        return float(label)
+    except ValueError:
+        return 0.0
+
+
+def halves(folder: Path) -> tuple[Rows, Rows]:
+    """Train and test rows of a data set; where there is one file, a fixed third is the test."""
+    files = {path.name.split(".")[0]: path for path in sorted(folder.iterdir())}
+    if "all" not in files:
+        return read(files["train"]), read(files["test"])
+    rows = read(files["all"])
+    seed = int.from_bytes(hashlib.sha256(folder.name.encode()).digest()[:4])
+    order = np.random.default_rng(seed).permutation(len(rows))
+    cut = 2 * len(rows) // 3
+    return rows.taken(order[:cut]), rows.taken(order[cut:])
