@@ -210,10 +210,10 @@ def test_sketched_scores_choose_the_exact_features(shift):
     noise = np.zeros((200, 20000))
     noise[rng.integers(0, 200, 20000), np.arange(20000)] = 0.05
     wide = np.hstack([X, noise])
-    exact = learner(10, shift=shift)
+    exact = learner(10, shift=shift, trim=1.5)
     run(exact, batches(wide, y))
     assert exact.facts()["scores"] == "exact"
-    sketched = learner(10, shift=shift, memory=1 << 18)
+    sketched = learner(10, shift=shift, memory=1 << 18, trim=1.5)
     passes = run(sketched, batches(wide, y, pieces=3, named=False))
     assert sketched.facts()["scores"] == "sketch"
     assert passes == 2 * sketched.facts()["rounds"]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS = 60  # a larger k gets a larger B instead of more scans
 PAPER_ROUNDS = 10
+SPARSE = 0.1  # share of entries below which rows count as sparse
 PAPER_C = 10.0
 
 
@@ -41,8 +42,9 @@ class Schedule:
 def schedule(k: int, parameters: FgmParameters, seen: Seen) -> Schedule:
     """The rule that turns k into rounds.
 
-    trim:  generate 1.5 k features (k when the rows are fewer than 8 k), B = k / 10 of them a round
-           but at least 2 and at most 10, or as many more as keep the rounds at 60.
+    trim:  generate 1.5 k features (2 k when rows are sparse, k when they are fewer than 8 k),
+           B = k / 10 of them a round but at least 2 and at most 10, or as many more as keep the
+           rounds at 60.
     paper: generate k features in ten rounds.
     """
     literal = parameters.rule == "paper"
@@ -62,8 +64,10 @@ def schedule(k: int, parameters: FgmParameters, seen: Seen) -> Schedule:
 
 
 def over_generation(k: int, seen: Seen) -> float:
-    """Trimming needs rows enough to tell features apart."""
-    return 1.5 if seen.rows >= 8 * k else 1.0
+    """Trimming needs rows enough to tell features apart; sparse ones have more near-copies to drop."""
+    if seen.rows < 8 * k:
+        return 1.0
+    return 2.0 if seen.entries < SPARSE * seen.rows * seen.features else 1.5
 
 
 def cost(seen: Seen) -> float:

@@ -1,0 +1,42 @@
+"""The rule of fgm that turns k into B and rounds."""
+
+import pytest
+
+from fsstream.algorithms.fgm.parameters import FgmParameters
+from fsstream.algorithms.fgm.schedule import MOST_ROUNDS, Seen, schedule
+
+TEXT = Seen(rows=200_000, entries=10_000_000, features=1_000_000, mean_square=1.0)
+DENSE = Seen(rows=200_000, entries=20_000_000, features=100, mean_square=50.0)
+
+
+@pytest.mark.parametrize(
+    ("k", "B", "target"),
+    [(1, 2, 2), (10, 2, 20), (50, 5, 100), (200, 10, 400), (300, 10, 600), (16_384, 547, 32_768)],
+)
+def test_k_becomes_rounds(k, B, target):
+    plan = schedule(k, FgmParameters(), TEXT)
+    assert (plan.B, plan.target) == (B, target)
+    assert -(-plan.target // plan.B) <= MOST_ROUNDS
+
+
+def test_dense_rows_and_few_rows_generate_less():
+    assert schedule(200, FgmParameters(), DENSE).target == 300
+    few = Seen(rows=1000, entries=80_000, features=47_000, mean_square=1.0)
+    assert schedule(200, FgmParameters(), few).target == 200
+
+
+def test_the_paper_takes_ten_rounds_and_its_c():
+    plan = schedule(200, FgmParameters(rule="paper"), TEXT)
+    assert (plan.B, plan.target, plan.C) == (20, 200, 10.0)
+
+
+def test_c_follows_the_scale_of_the_rows():
+    few = Seen(rows=500, entries=5000, features=100, mean_square=1.0)
+    found = [schedule(50, FgmParameters(), seen).C for seen in (TEXT, DENSE, few)]
+    assert found == pytest.approx([100.0, 2.0, 10.0])
+
+
+def test_what_is_given_wins():
+    plan = schedule(50, FgmParameters(B=7, C=3.0, trim=1.2), TEXT)
+    assert (plan.B, plan.C, plan.target) == (7, 3.0, 60)
+    assert schedule(50, FgmParameters(rounds=4, trim=1.0), TEXT).B == 13
