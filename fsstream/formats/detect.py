@@ -84,7 +84,7 @@ def detect(options: InputOptions, beginning: Sequence[Block]) -> tuple[str, str]
     """The format the first records look like, and what was seen."""
     if options.targets is not None:
         return "columns", "--targets is given"
-    by_mark = _by_first_byte(beginning)
+    by_mark = _by_first_byte(beginning, options.kmer is not None)
     if by_mark is not None:
         return by_mark
     shapes = _shapes(beginning)
@@ -110,7 +110,8 @@ def table_hint(inputs: Sequence[str]) -> str | None:
     return None
 
 
-def _by_first_byte(beginning: Sequence[Block]) -> tuple[str, str] | None:
+def _by_first_byte(beginning: Sequence[Block], sequences: bool) -> tuple[str, str] | None:
+    """`sequences`: that it is some is known; then `@` needs no proof, and what is wrong will be told."""
     if not beginning:
         return None
     data = beginning[0].data
@@ -119,8 +120,8 @@ def _by_first_byte(beginning: Sequence[Block]) -> tuple[str, str] | None:
         return "fasta", "the first record begins with '>'"
     if first.startswith(b"{"):
         return "jsonl", "the first record begins with '{'"
-    if first.startswith(b"@") and _is_fastq(bytes(data).lstrip()):
-        return "fastq", "the first record is four lines, '@', sequence, '+', quality"
+    if first.startswith(b"@") and (sequences or _is_fastq(bytes(data).lstrip())):
+        return "fastq", "the first record begins with '@'"
     return None
 
 
