@@ -52,7 +52,12 @@ def test_formats(text: bytes, expected: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [(b"1\tACGTn\n \n2\tACA\r\n", "seq"), (b">a\nACG\n", "fasta"), (b"@a\nACG\n+\n!!!\n", "fastq"), (b"@a\nACG\nA\n", "fastq")],
+    [
+        (b"1\tACGTn\n \n2\tACA\r\n", "seq"),
+        (b">a\nACG\n", "fasta"),
+        (b"@a\nACG\n+\n!!!\n", "fastq"),
+        (b"@a\nACG\nA\n", "fastq"),
+    ],
 )
 def test_sequences_with_kmer(text: bytes, expected: str) -> None:
     assert name_of(text, **KMER) == expected
