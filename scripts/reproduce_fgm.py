@@ -181,7 +181,8 @@ def accuracy(options):
                     found = f" (true: {hits[1]}; l1 {hits[0]})"
                 print(
                     f"| {name} | {seed} | {k} | {plain:.4f} | {debiased:.4f} | {mild:.4f} "
-                    f"| **{ours.accuracy:.4f}**{found} | {literal.accuracy:.4f} | {spent:.2f} ({fits}) | {last:.2f} | {ours.seconds:.2f} |",
+                    f"| **{ours.accuracy:.4f}**{found} | {literal.accuracy:.4f} "
+                    f"| {spent:.2f} ({fits}) | {last:.2f} | {ours.seconds:.2f} |",
                     flush=True,
                 )
 

@@ -281,7 +281,9 @@ template <class Solver>
 nb::class_<BoundSearch<Solver>> bind_search(nb::module_& m, const char* name) {
   using Bound = BoundSearch<Solver>;
   return nb::class_<Bound>(m, name)
-      .def("update", [](Bound& self, const Batch& batch) { return feed(self.solver, self.reader, batch); }, nb::arg("batch"))
+      .def(
+          "update", [](Bound& self, const Batch& batch) { return feed(self.solver, self.reader, batch); },
+          nb::arg("batch"))
       .def("end_scan", [](Bound& self) { return self.solver.end_scan(); })
       .def_prop_ro("retained", [](const Bound& self) { return name_list(self.solver.set().names()); })
       .def_prop_ro("column_bytes", [](const Bound& self) { return self.solver.set().bytes(); })
@@ -292,36 +294,41 @@ nb::class_<BoundSearch<Solver>> bind_search(nb::module_& m, const char* name) {
 void bind_searches(nb::module_& m) {
   using Projected = BoundSearch<ProjectedGradient>;
   bind_search<ProjectedGradient>(m, "ProjectedGradient")
-      .def("__init__",
-           [](Projected* self, Vector<float> targets, const std::string& loss, std::size_t k, double step, bool intercept,
-              double ridge, bool unit_scale) {
-             new (self) Projected(targets, loss, RefitOptions{intercept, ridge, unit_scale}, k, step);
-           },
-           nb::arg("targets"), nb::arg("loss"), nb::arg("k"), nb::arg("step") = 0.0, nb::arg("intercept") = true,
-           nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
-      .def("select",
-           [](const Projected& self, bool refitted) {
-             return select_heaviest(self.problem, self.solver.set(), self.solver.k(), self.solver.intercept(), refitted);
-           },
-           nb::arg("refit") = true)
+      .def(
+          "__init__",
+          [](Projected* self, Vector<float> targets, const std::string& loss, std::size_t k, double step,
+             bool intercept, double ridge, bool unit_scale) {
+            new (self) Projected(targets, loss, RefitOptions{intercept, ridge, unit_scale}, k, step);
+          },
+          nb::arg("targets"), nb::arg("loss"), nb::arg("k"), nb::arg("step") = 0.0, nb::arg("intercept") = true,
+          nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
+      .def(
+          "select",
+          [](const Projected& self, bool refitted) {
+            return select_heaviest(self.problem, self.solver.set(), self.solver.k(), self.solver.intercept(), refitted);
+          },
+          nb::arg("refit") = true)
       .def_prop_ro("objective", [](const Projected& self) { return self.solver.objective(); })
       .def_prop_ro("curvature", [](const Projected& self) { return self.solver.curvature(); });
   using Grafted = BoundSearch<Grafting>;
   bind_search<Grafting>(m, "Grafting")
-      .def("__init__",
-           [](Grafted* self, Vector<float> targets, const std::string& loss, std::size_t k, double l1, std::size_t memory,
-              bool intercept, double ridge, bool unit_scale) {
-             new (self) Grafted(targets, loss, RefitOptions{intercept, ridge, unit_scale}, GraftingOptions{k, l1, memory});
-           },
-           nb::arg("targets"), nb::arg("loss"), nb::arg("k") = 0, nb::arg("l1") = 0.0, nb::arg("memory") = 0,
-           nb::arg("intercept") = true, nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
-      .def("select",
-           [](const Grafted& self, bool refitted) {
-             const std::size_t k = self.solver.options().k;
-             return select_heaviest(self.problem, self.solver.set(), k == 0 ? self.solver.set().size() : k,
-                                    self.solver.intercept(), refitted);
-           },
-           nb::arg("refit") = true)
+      .def(
+          "__init__",
+          [](Grafted* self, Vector<float> targets, const std::string& loss, std::size_t k, double l1,
+             std::size_t memory, bool intercept, double ridge, bool unit_scale) {
+            new (self)
+                Grafted(targets, loss, RefitOptions{intercept, ridge, unit_scale}, GraftingOptions{k, l1, memory});
+          },
+          nb::arg("targets"), nb::arg("loss"), nb::arg("k") = 0, nb::arg("l1") = 0.0, nb::arg("memory") = 0,
+          nb::arg("intercept") = true, nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
+      .def(
+          "select",
+          [](const Grafted& self, bool refitted) {
+            const std::size_t k = self.solver.options().k;
+            return select_heaviest(self.problem, self.solver.set(), k == 0 ? self.solver.set().size() : k,
+                                   self.solver.intercept(), refitted);
+          },
+          nb::arg("refit") = true)
       .def_prop_ro("l1", [](const Grafted& self) { return self.solver.lambda(); })
       .def_prop_ro("counts", [](const Grafted& self) {
         const auto counts = self.solver.counts();

@@ -10,11 +10,11 @@ namespace fsstream {
 
 namespace {
 
-constexpr double kFirst = 0.5;         // of the largest lambda: where the search begins
-constexpr double kFall = 0.6;          // a scan
-constexpr double kNarrowings = 4;      // between too large and good
-constexpr double kFloor = 1e-6;        // of the largest lambda: where the search gives up
-constexpr double kSolved = 1e-4;       // largest move of a sweep against the largest weight
+constexpr double kFirst = 0.5;     // of the largest lambda: where the search begins
+constexpr double kFall = 0.6;      // a scan
+constexpr double kNarrowings = 4;  // between too large and good
+constexpr double kFloor = 1e-6;    // of the largest lambda: where the search gives up
+constexpr double kSolved = 1e-4;   // largest move of a sweep against the largest weight
 constexpr int kSweepLimit = 1000;
 
 double soft(double value, double threshold) {
@@ -57,7 +57,8 @@ Arrival Grafting::arrive(Feature& feature, FeatureReader& reader) {
   set_.add(feature, reader.scattered(feature), 0.0, scan_);
   counts_[kMost] = std::max<std::uint64_t>(counts_[kMost], set_.size());
   if (options_.memory != 0 && set_.bytes() > options_.memory)
-    throw LimitExceeded("grafting has admitted " + std::to_string(set_.size()) + " columns, more than --memory holds\n" +
+    throw LimitExceeded("grafting has admitted " + std::to_string(set_.size()) +
+                        " columns, more than --memory holds\n" +
                         "give more --memory or a larger --l1; os keeps a fixed number of columns");
   solve();
   return Arrival::kEntered;

@@ -52,9 +52,9 @@ class Grafting {
   double intercept_;
   std::uint64_t scan_ = 0;
   double lambda_;
-  double largest_ = 0;      // lambda above which nothing enters
-  double too_large_ = 0;    // the smallest lambda that left fewer than k
-  double good_ = 0;         // the largest that left at least k
+  double largest_ = 0;    // lambda above which nothing enters
+  double too_large_ = 0;  // the smallest lambda that left fewer than k
+  double good_ = 0;       // the largest that left at least k
   double narrowings_ = 0;
   bool searching_;
   std::vector<std::uint64_t> counts_;

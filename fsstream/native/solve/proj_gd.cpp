@@ -10,8 +10,8 @@ namespace fsstream {
 
 namespace {
 
-constexpr double kStill = 1e-6;   // squared movement, as a share of the weights, that ends the scans
-constexpr double kAbove = 1.01;   // what a curvature found is raised by
+constexpr double kStill = 1e-6;  // squared movement, as a share of the weights, that ends the scans
+constexpr double kAbove = 1.01;  // what a curvature found is raised by
 
 }  // namespace
 
@@ -75,7 +75,8 @@ bool ProjectedGradient::end_scan() {
     u[i] -= offset;
     moved += (u[i] - u_[i]) * (u[i] - u_[i]);
   }
-  if (!std::isfinite(moved)) throw Diverged("the predictions left the range of numbers\nlower --learning-rate, or leave it out");
+  if (!std::isfinite(moved))
+    throw Diverged("the predictions left the range of numbers\nlower --learning-rate, or leave it out");
   const double squares = squared_distance() + shift * shift;
   const double along = squares > 0 ? moved / static_cast<double>(u.size()) / squares : 0.0;
   const double found = problem_.loss.largest_curvature() * along + problem_.options.ridge;
