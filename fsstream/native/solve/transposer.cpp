@@ -88,12 +88,10 @@ void Transposer::sort() {
   for (const std::uint32_t feature : features_) ++column_ends_[feature];
   std::uint64_t begin = 0;
   for (const std::uint32_t feature : order_) begin += std::exchange(column_ends_[feature], begin);
-  column_samples_.reserve(entries());
-  column_values_.reserve(entries());
+  cells_.reserve(entries());
   for (std::size_t j = 0; j < entries(); ++j) {
-    const std::uint64_t place = column_ends_[features_[j]]++;
-    column_samples_[place] = samples_of_[j];
-    column_values_[place] = values_[j];
+    if (j + kPrefetch < entries()) __builtin_prefetch(cells_.data() + column_ends_[features_[j + kPrefetch]], 1);
+    cells_[column_ends_[features_[j]]++] = {samples_of_[j], values_[j]};
   }
 }
 
@@ -104,8 +102,10 @@ std::size_t Transposer::columns_to(std::size_t column, std::size_t max_entries, 
     const std::size_t begin = column == 0 ? 0 : column_ends_[order_[column - 1]];
     const std::size_t count = column_ends_[feature] - begin;
     out.reserve(1, count);
-    for (std::size_t j = begin; j < begin + count; ++j) out.keys.push_back(column_samples_[j]);
-    out.values.append(column_values_.data() + begin, count);
+    for (std::size_t j = begin; j < begin + count; ++j) {
+      out.keys.push_back(cells_[j].sample);
+      out.values.push_back(cells_[j].value);
+    }
     out.end_row(out.compose(name_of(feature, scratch)), std::numeric_limits<double>::quiet_NaN(), 1.0F, 0);
   }
   return column;

@@ -39,6 +39,11 @@ class Transposer {
   std::uint64_t collisions() const { return collisions_; }
 
  private:
+  // A sample that has the feature. One piece, so that sorting it into its column is one cache miss.
+  struct Cell {
+    std::uint32_t sample;
+    float value;
+  };
   std::size_t entries() const { return features_.size(); }
   std::size_t bytes() const;
   void add_entry(const Batch& batch, std::size_t entry);
@@ -61,9 +66,8 @@ class Transposer {
   Buffer<float> values_;
 
   std::vector<std::uint32_t> order_;   // features by key
-  Buffer<std::uint64_t> column_ends_;  // of a feature, in the two arrays below
-  Buffer<std::uint32_t> column_samples_;
-  Buffer<float> column_values_;
+  Buffer<std::uint64_t> column_ends_;  // of a feature, in cells_
+  Buffer<Cell> cells_;
 };
 
 }  // namespace fsstream
