@@ -30,7 +30,9 @@ inline bool canonical_decimal(std::string_view name, std::uint64_t& number) {
 
 inline std::uint64_t key_of_name(std::string_view name) {
   std::uint64_t number;
-  return canonical_decimal(name, number) ? number : murmur3_64(name);
+  // Most names begin with a letter: one test settles those.
+  const bool digit_first = !name.empty() && static_cast<unsigned char>(name[0] - '0') <= 9;
+  return digit_first && canonical_decimal(name, number) ? number : murmur3_64(name);
 }
 
 }  // namespace fsstream

@@ -20,11 +20,19 @@ inline std::uint64_t load64(const char* p) {
   return word;
 }
 
-// The last 0 to 8 bytes, little-endian, without reading past them.
-inline std::uint64_t load_tail(const char* p, std::size_t size) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, p, size);
+inline std::uint64_t load32(const char* p) {
+  std::uint32_t word;
+  std::memcpy(&word, p, 4);
   return word;
+}
+
+// The `count` bytes (1 to 8) at `p`, little-endian, by loads that stay inside the text of `size`
+// bytes that ends with them: they may begin before `p`.
+inline std::uint64_t load_tail(const char* p, std::size_t count, std::size_t size) {
+  if (size >= 8) return load64(p + count - 8) >> (64 - 8 * count);
+  if (count >= 4) return load32(p) | load32(p + count - 4) << (8 * count - 32);
+  const auto byte = [p](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(p[i])}; };
+  return byte(0) | byte(count / 2) << (8 * (count / 2)) | byte(count - 1) << (8 * (count - 1));
 }
 
 inline std::uint64_t scramble1(std::uint64_t k) { return std::rotl(k * kC1, 31) * kC2; }
@@ -52,10 +60,10 @@ inline std::uint64_t murmur3_64(std::string_view bytes) {
   }
   const std::size_t tail = size & 15;
   if (tail > 8) {
-    h2 ^= scramble2(load_tail(p + 8, tail - 8));
+    h2 ^= scramble2(load_tail(p + 8, tail - 8, size));
     h1 ^= scramble1(load64(p));
   } else if (tail > 0) {
-    h1 ^= scramble1(load_tail(p, tail));
+    h1 ^= scramble1(load_tail(p, tail, size));
   }
   h1 ^= size;
   h2 ^= size;

@@ -7,6 +7,7 @@
 #include "core/errors.hpp"
 #include "hash/identity.hpp"
 #include "parse/fields.hpp"
+#include "parse/plain_fields.hpp"
 
 namespace fsstream {
 
@@ -31,32 +32,44 @@ inline Composed room_in_arena(Batch& batch, std::size_t size) {
 // Written behind the rows before it; the batch learns of the entries by `finish`.
 class NamedRow {
  public:
-  explicit NamedRow(Batch& batch) : batch_(batch), count_(batch.keys.size()) {}
+  explicit NamedRow(Batch& batch) : batch_(batch) { begin(); }
 
   // Room for this many more entries, where the text alone does not bound their number.
   void make_room(std::size_t entries) {
     const std::size_t room = std::min({batch_.keys.capacity(), batch_.values.capacity(), batch_.names.capacity()});
-    if (room - count_ >= entries) return;
-    finish();
-    batch_.reserve(0, std::max(entries, count_));
+    if (room - batch_.keys.size() >= entries) return;
+    batch_.reserve(0, std::max(entries, batch_.keys.size()));
+    begin();
   }
 
   void add(TextRef name, std::string_view text, float value) {
-    batch_.keys.data()[count_] = key_of_name(text);
-    batch_.values.data()[count_] = value;
-    batch_.names.data()[count_] = name;
-    ++count_;
+    *at_.key++ = key_of_name(text);
+    *at_.value++ = value;
+    *at_.name++ = name;
+  }
+
+  // Adds the plain fields at p, see plain_fields.hpp; returns where that ended.
+  template <class ReadPlain>
+  const char* add_plain(const char* p, ReadPlain&& read_plain) {
+    const char* const text_end = batch_.text + batch_.text_size;
+    if (static_cast<std::size_t>(text_end - p) < kFieldReach) return p;
+    at_.p = p;
+    read_plain(at_, text_end - kFieldReach);
+    return at_.p;
   }
 
   void finish() {
-    batch_.keys.set_size(count_);
-    batch_.values.set_size(count_);
-    batch_.names.set_size(count_);
+    const auto count = static_cast<std::size_t>(at_.key - batch_.keys.data());
+    batch_.keys.set_size(count);
+    batch_.values.set_size(count);
+    batch_.names.set_size(count);
   }
 
  private:
+  void begin() { at_ = {nullptr, batch_.text, batch_.keys.end(), batch_.values.end(), batch_.names.end()}; }
+
   Batch& batch_;
-  std::size_t count_;
+  FieldCursor at_{};
 };
 
 }  // namespace fsstream

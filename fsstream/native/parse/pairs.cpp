@@ -38,6 +38,8 @@ Verdict PairsParser::read_line(Batch& batch, const char* begin, const char* end)
   NamedRow row(batch);
   const char* const first = skip_blanks(label_end, end);
   for (const char* p = first; p != end;) {
+    p = skip_blanks(row.add_plain(p, read_plain_pairs), end);
+    if (p == end) break;
     const char* const q = field_end(p, end);
     const Verdict verdict = read_entry(batch, row, p, q);
     if (!verdict.good()) return verdict;

@@ -1,8 +1,6 @@
 #include "parse/plain_entries.hpp"
 
-#include <array>
-
-#include "parse/number.hpp"
+#include "parse/plain_number.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -24,32 +22,6 @@ struct Portable {
     return {swar::value_of_digits(swar::load(a), a_digits), swar::value_of_digits(swar::load(b), b_digits)};
   }
 };
-
-inline bool begins_with_zero_point(const char* p) {
-  std::uint16_t two;
-  std::memcpy(&two, p, 2);
-  return two == ('0' | '.' << 8);
-}
-
-inline std::uint64_t first_of(std::uint64_t bits) { return static_cast<std::uint64_t>(__builtin_ctzll(bits)); }
-
-// 10^places at [places], -10^places at [kNegative + places].
-constexpr std::uint64_t kNegative = 16;
-constexpr std::array<float, 32> kFloatScale = {1e0F,  1e1F,  1e2F,  1e3F,  1e4F,  1e5F,  1e6F, 1e7F,  1e8F,
-                                               0,     0,     0,     0,     0,     0,     0,    -1e0F, -1e1F,
-                                               -1e2F, -1e3F, -1e4F, -1e5F, -1e6F, -1e7F, -1e8F};
-constexpr std::array<double, 32> kScale = {1e0, 1e1, 1e2, 1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  0,    0,    0,   0,
-                                           0,   0,   0,   -1e0, -1e1, -1e2, -1e3, -1e4, -1e5, -1e6, -1e7, -1e8};
-
-// digits / the scale; false where rounding that takes more care. Float32 has all integers up to
-// 2^24, and the powers: there one division rounds once.
-inline bool scale_down(std::uint64_t digits, std::uint64_t scale, float& value) {
-  if (digits <= std::uint64_t{1} << 24) [[likely]] {
-    value = static_cast<float>(static_cast<std::int32_t>(digits)) / kFloatScale[scale];
-    return true;
-  }
-  return narrow(static_cast<double>(static_cast<std::int64_t>(digits)) / kScale[scale], value);
-}
 
 // `Machine` has the two steps that instruction sets differ in; the numbers are the same.
 // Entry after entry is taken from one look at the text, as long as its ends are in view. The

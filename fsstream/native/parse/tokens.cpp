@@ -62,15 +62,31 @@ Verdict TokensParser::add_runs(Batch& batch, NamedRow& row, std::size_t first) {
   return {};
 }
 
+Verdict TokensParser::add_words(Batch& batch, NamedRow& row, const char* p, const char* end) {
+  while (true) {
+    p = skip_blanks(row.add_plain(p, read_plain_words), end);
+    if (p == end) return {};
+    const char* const q = field_end(p, end);
+    if (q - p > static_cast<std::ptrdiff_t>(kLongestName)) return {p, kLongName};
+    row.add(ref_to(batch, p, q), {p, static_cast<std::size_t>(q - p)}, 1.0F);
+    p = q;
+  }
+}
+
+Verdict TokensParser::add_all_runs(Batch& batch, NamedRow& row, const char* p, const char* end) {
+  Verdict verdict = read_words(p, end);
+  row.make_room(words_.size() * longest_);
+  for (std::size_t i = 0; i < words_.size() && verdict.good(); ++i) verdict = add_runs(batch, row, i);
+  return verdict;
+}
+
 Verdict TokensParser::read_line(Batch& batch, const char* begin, const char* end) {
   const char* const label = skip_blanks(begin, end);
   if (label == end) return {};
   const char* const label_end = field_end(label, end);
   const char* const first = skip_blanks(label_end, end);
-  Verdict verdict = read_words(first, end);
   NamedRow row(batch);
-  row.make_room(words_.size() * longest_);
-  for (std::size_t i = 0; i < words_.size() && verdict.good(); ++i) verdict = add_runs(batch, row, i);
+  const Verdict verdict = longest_ == 1 ? add_words(batch, row, first, end) : add_all_runs(batch, row, first, end);
   if (!verdict.good()) return verdict;
   row.finish();
   if (!merge_.merge(batch)) return {first, kSum};

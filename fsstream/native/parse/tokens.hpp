@@ -21,6 +21,8 @@ class TokensParser final : public Parser {
 
  private:
   Verdict read_line(Batch& batch, const char* begin, const char* end);
+  Verdict add_words(Batch& batch, NamedRow& row, const char* p, const char* end);
+  Verdict add_all_runs(Batch& batch, NamedRow& row, const char* p, const char* end);
   Verdict read_words(const char* p, const char* end);
   Verdict add_runs(Batch& batch, NamedRow& row, std::size_t first);
 

@@ -119,7 +119,10 @@ Verdict VwParser::read_namespace(Batch& batch, NamedRow& row, const char*& p, co
   const Verdict verdict = read_value(p, end, space.weight);
   if (!verdict.good()) return {verdict.at, {kNamespace.expected, verdict.fault.hint}};
   p = skip_blanks(p, end);
+  const bool bare = space.name.empty() && space.weight == 1;
   while (p != end && *p != '|') {
+    if (bare) p = skip_blanks(row.add_plain(p, read_plain_features), end);
+    if (p == end || *p == '|') break;
     const Verdict feature = read_feature(batch, row, space, p, end);
     if (!feature.good()) return feature;
   }

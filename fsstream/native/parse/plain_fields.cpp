@@ -1,0 +1,121 @@
+#include "parse/plain_fields.hpp"
+
+#include "hash/identity.hpp"
+#include "parse/plain_number.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace fsstream {
+
+namespace {
+
+enum class Shape : std::uint8_t { kWord, kPair, kFeature };
+
+struct Portable {
+  static std::uint64_t blanks(const char* p) { return controls(p) | std::uint64_t{controls(p + kWindow)} << kWindow; }
+  static std::uint64_t equal(const char* p, char c) {
+    return equal_to(p, c) | std::uint64_t{equal_to(p + kWindow, c)} << kWindow;
+  }
+};
+
+// Where the name of the field [p, stop) ends; nullptr when the field is not plain. `colons` and
+// `bars` are those from p up to stop.
+template <Shape kShape>
+inline const char* name_end(const char* view, const char* stop, std::uint64_t colons, std::uint64_t bars) {
+  if constexpr (kShape == Shape::kWord) return stop;
+  if (kShape == Shape::kFeature && (bars != 0 || (colons & (colons - 1)) != 0)) return nullptr;
+  if (colons == 0) return kShape == Shape::kFeature ? stop : nullptr;
+  return view + (63 - __builtin_clzll(colons));
+}
+
+// Field after field is taken from one look at the text, as long as its end is in view.
+template <class Machine, Shape kShape>
+[[gnu::always_inline]] inline void read_fields(FieldCursor& at, const char* last) {
+  FieldCursor to = at;
+  const char* p = at.p;
+  bool plain = true;
+  while (plain && p < last) {
+    const char* const view = p;
+    std::uint64_t blanks = Machine::blanks(view);
+    std::uint64_t colons = kShape == Shape::kWord ? 0 : Machine::equal(view, ':');
+    const std::uint64_t bars = kShape == Shape::kFeature ? Machine::equal(view, '|') : 0;
+    while (blanks != 0) {
+      const std::uint64_t before_stop = blanks ^ (blanks - 1);  // up to the stop, which is neither
+      const char* const stop = view + first_of(blanks);
+      const char* const name = name_end<kShape>(view, stop, colons & before_stop, bars & before_stop);
+      plain = name != nullptr && name != p && (*stop == ' ' || *stop == '\n');
+      if (!plain) break;
+      *to.value = 1;
+      plain =
+          name == stop || read_plain_value(name + 1, stop, *to.value) || read_number(name + 1, stop, *to.value) == stop;
+      if (!plain) break;
+      const auto size = static_cast<std::size_t>(name - p);
+      *to.key++ = key_of_name({p, size});
+      *to.name++ = {static_cast<std::uint32_t>(p - to.text), static_cast<std::uint32_t>(size)};
+      ++to.value;
+      p = stop;
+      plain = *stop == ' ';
+      if (!plain) break;
+      ++p;
+      blanks &= blanks - 1;
+      colons &= ~before_stop;
+    }
+    plain = plain && p != view;
+  }
+  to.p = p;
+  at = to;
+}
+
+#if defined(__x86_64__)
+
+struct Avx2 {
+  [[gnu::target("avx2,bmi,bmi2")]] static __m256i load(const char* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  [[gnu::target("avx2,bmi,bmi2")]] static std::uint64_t both(__m256i low, __m256i high) {
+    const auto low_bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(low));
+    const auto high_bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(high));
+    return low_bits | std::uint64_t{high_bits} << 32;
+  }
+  [[gnu::target("avx2,bmi,bmi2")]] static __m256i blank(__m256i bytes) {
+    return _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(' ')), bytes);
+  }
+  [[gnu::target("avx2,bmi,bmi2")]] static std::uint64_t blanks(const char* p) {
+    return both(blank(load(p)), blank(load(p + 32)));
+  }
+  [[gnu::target("avx2,bmi,bmi2")]] static std::uint64_t equal(const char* p, char c) {
+    const __m256i wanted = _mm256_set1_epi8(c);
+    return both(_mm256_cmpeq_epi8(load(p), wanted), _mm256_cmpeq_epi8(load(p + 32), wanted));
+  }
+};
+
+template <Shape kShape>
+[[gnu::target("avx2,bmi,bmi2")]] void read_with_avx2(FieldCursor& at, const char* last) {
+  read_fields<Avx2, kShape>(at, last);
+}
+
+bool has_avx2() {
+  static const bool kHas =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  return kHas;
+}
+
+#endif
+
+template <Shape kShape>
+void read_plain(FieldCursor& at, const char* last) {
+#if defined(__x86_64__)
+  if (has_avx2()) return read_with_avx2<kShape>(at, last);
+#endif
+  read_fields<Portable, kShape>(at, last);
+}
+
+}  // namespace
+
+void read_plain_words(FieldCursor& at, const char* last) { read_plain<Shape::kWord>(at, last); }
+void read_plain_pairs(FieldCursor& at, const char* last) { read_plain<Shape::kPair>(at, last); }
+void read_plain_features(FieldCursor& at, const char* last) { read_plain<Shape::kFeature>(at, last); }
+
+}  // namespace fsstream
