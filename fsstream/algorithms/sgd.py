@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsstream._native import Batch, Sgd
+    from fsstream._native import Batch, Newton, Sgd
     from fsstream.model import Model
 
 DEFAULT_RATE = 0.5
 
 
 class SgdLearner(Learner):
-    """Drives one native Sgd; subclasses say what is stored and what is selected."""
+    """Drives one native kernel; subclasses say what is stored and what is selected."""
 
-    def __init__(self, kernel: Sgd, passes: int, tolerance: float) -> None:
+    def __init__(self, kernel: Sgd | Newton, passes: int, tolerance: float) -> None:
         self.kernel = kernel
         self.passes = passes
         self.tolerance = tolerance
@@ -35,10 +35,6 @@ class SgdLearner(Learner):
     def update(self, batch: Batch) -> NDArray[np.float32]:
         """Learn the rows; return what they would have been given before."""
         return self.kernel.update(batch)
-
-    def predict(self, batch: Batch) -> NDArray[np.float32]:
-        """Scores of rows with the weights that are active now; nothing is learned."""
-        return self.kernel.predict(batch)
 
     def end_pass(self) -> bool:
         """Another scan, unless all passes are done or the last one hardly helped."""

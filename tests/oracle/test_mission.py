@@ -51,7 +51,7 @@ def batch_of(data, begin: int = 0, end: int | None = None) -> Batch:
 
 
 def learner(k: int, loss: str, common: dict | None = None, **parameters) -> Mission:
-    chosen = MissionParameters(**{"sketch_width": 64, **parameters})
+    chosen = MissionParameters(**{"step": "constant", "sketch_width": 64, **parameters})
     return Mission(Common(**{"k": k, "learning_rate": 0.1, **(common or {})}), chosen, Task(loss))
 
 
@@ -183,7 +183,7 @@ def test_a_warm_start_scores_as_the_model_it_came_from(active):
         old.intercepts()[0] + sum(weights.get(key, 0.0) * x for key, x in zip(keys_, values, strict=True))
         for keys_, values in as_rows(*data[:3])
     ]
-    np.testing.assert_allclose(new.predict(batch_of(data)), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(new.kernel.predict(batch_of(data)), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_names_are_bounded_by_the_active_set():

@@ -1,0 +1,290 @@
+#include "learn/newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/errors.hpp"
+#include "learn/flow.hpp"
+
+namespace fsstream {
+
+namespace {
+
+constexpr double kLeastCurvature = 1e-4;  // a row that is understood still counts as evidence
+constexpr double kLargestSquare = 1e30;
+constexpr float kBiggerUnit = 64.0F;    // a cell of typical squares this many times one's own is another's
+constexpr float kSeedEvidence = 4.0F;   // rows that an earlier model's weight counts for
+constexpr std::size_t kRun = 1024;      // entries hashed at once
+
+double fourth_power(double x) { return x * x * x * x; }
+
+}  // namespace
+
+Newton::Newton(Loss loss, CountSketch sketch, std::size_t k, bool intercept, std::size_t memory)
+    : loss_(loss),
+      sketch_(std::move(sketch)),
+      k_(k),
+      with_intercept_(intercept),
+      memory_(memory),
+      active_(2 * k),
+      cells_(sketch_.width()) {}
+
+std::size_t Newton::bytes() const {
+  return sketch_.bytes() + cells_.bytes() + active_.bytes() + active_evidence_.capacity() * sizeof(Evidence);
+}
+
+Newton::Evidence& Newton::evidence_at(std::uint32_t slot) {
+  if (slot >= active_evidence_.size()) active_evidence_.resize(std::max<std::size_t>(slot + 1, 2 * slot));
+  return active_evidence_[slot];
+}
+
+// The claim to be active, to the fourth power: without roots.
+double Newton::claim(double contribution, const Evidence& evidence) const {
+  return fourth_power(contribution) * (static_cast<double>(evidence.count) + prior());
+}
+
+double Newton::claim_of(std::uint32_t slot, float weight) const {
+  const Evidence& known = active_evidence_[slot];
+  const double unit = known.scaled > 0.0F ? std::sqrt(static_cast<double>(known.scaled) / known.count) : 1.0;
+  return claim(weight * unit, known);
+}
+
+void Newton::update(const Batch& batch, float* scores) {
+  for (std::size_t row = 0; row < batch.rows();) {
+    const std::size_t first = batch.row_begin(row);
+    std::size_t end = row + 1;
+    while (end < batch.rows() && batch.row_end(end) - first <= kRun) ++end;
+    const std::size_t size = batch.row_begin(end) - first;
+    sketch_.hash(batch.keys.data() + first, size, hashed_);
+    entries_.reserve(size);
+    estimates_.reserve(size);
+    steps_.reserve(size);
+    for (; row < end; ++row)
+      scores[row] = static_cast<float>(
+          learn(batch, row, batch.row_begin(row) - first, batch.targets[row], batch.importance[row]));
+  }
+  if (bytes() > memory_)
+    throw LimitExceeded("the names of the active features do not fit into --memory\nraise --memory or lower --k");
+}
+
+double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, double target, double importance) {
+  const std::size_t first = batch.row_begin(row);
+  const std::size_t size = batch.row_end(row) - first;
+  const double score = intercept_ + look_up(batch, first, size, hashed);
+  if (!std::isfinite(score))
+    throw Diverged("the weights left the range of numbers at row " + std::to_string(rows_ + 1) +
+                   "\nscale the rows (--normalize l2) or leave out columns of huge numbers");
+  progressive_loss_ += importance * loss_.value(score, target);
+  progressive_weight_ += importance;
+  ++rows_;
+  if (importance <= 0.0) {
+    spread_ += 1.0;
+    return score;
+  }
+  gather_evidence(size, importance * std::max(curvature(loss_, score, target), kLeastCurvature));
+  move(batch, first, size, hashed, score, target, importance);
+  admit(batch, first, size, hashed);
+  return score;
+}
+
+// Finds the row's features; the sum of w x over the active ones.
+double Newton::look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed) {
+  const std::uint32_t* homes = hashed_.column(static_cast<std::size_t>(sketch_.depth())) + hashed;
+  const std::uint32_t* places = hashed_.column(0) + hashed;
+  const Key* keys = batch.keys.data() + first;
+  const float* values = batch.values.data() + first;
+  const bool check = active_.must_check(batch);
+  sketch_.kernels().estimate(sketch_.rows(hashed_, hashed), size, estimates_.data());
+  double sum = 0.0;
+  for (std::size_t j = 0; j < size; ++j) {
+    Entry& entry = entries_[j];
+    entry.slot = active_.find(keys[j], homes[j]);
+    entry.cell = places[j] & static_cast<std::uint32_t>(sketch_.width() - 1);
+    entry.square = static_cast<float>(std::min(static_cast<double>(values[j]) * values[j], kLargestSquare));
+    if (entry.slot == ActiveSet::kNone) continue;
+    sum += static_cast<double>(active_.weight(entry.slot)) * values[j];
+    if (check) active_.check_name(entry.slot, batch, first + j);
+  }
+  return sum;
+}
+
+// P and C of every feature of the row with this row's share, and the spread that the prior is taken from.
+void Newton::gather_evidence(std::size_t size, double v) {
+  double spread = 1.0;
+  for (std::size_t j = 0; j < size; ++j) {
+    Entry& entry = entries_[j];
+    if (entry.square == 0.0F) continue;
+    const bool active = entry.slot != ActiveSet::kNone;
+    Evidence& known = active ? evidence_at(entry.slot) : cells_[entry.cell];
+    const bool stranger = !active && known.scaled > kBiggerUnit * entry.square * known.count;
+    if (stranger || known.scaled == 0.0F) known.scaled = known.count * entry.square;
+    if (stranger) estimates_[j] = 0.0F;
+    known.scaled = static_cast<float>(known.scaled + v * entry.square);
+    known.count = static_cast<float>(known.count + v);
+    entry.evidence = known;
+    spread += static_cast<double>(entry.square) * known.count / known.scaled;
+  }
+  intercept_evidence_ += v;
+  spread_ += spread;
+}
+
+void Newton::move(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed, double u, double y,
+                  double h) {
+  const float* values = batch.values.data() + first;
+  const double prior_evidence = prior();
+  const double rate0 = with_intercept_ ? 1.0 / (intercept_evidence_ + prior_evidence) : 0.0;
+  double active_pull = rate0;
+  double other_pull = 0.0;
+  for (std::size_t j = 0; j < size; ++j) {
+    const Entry& entry = entries_[j];
+    steps_[j] = 0.0F;
+    if (entry.square == 0.0F) continue;
+    const double rate = 1.0 / (entry.evidence.scaled * (1.0 + prior_evidence / entry.evidence.count));
+    steps_[j] = static_cast<float>(rate * values[j]);
+    (entry.slot != ActiveSet::kNone ? active_pull : other_pull) += rate * entry.square;
+  }
+  const double all_pull = active_pull + other_pull;
+  const double active_step = active_pull > 0.0 ? flow(loss_, u, y, h * active_pull) / active_pull : 0.0;
+  const double other_step = all_pull > 0.0 ? flow(loss_, u, y, h * all_pull) / all_pull : 0.0;
+  intercept_ += active_step * rate0;
+  for (std::size_t j = 0; j < size; ++j) {
+    const Entry& entry = entries_[j];
+    if (entry.square == 0.0F) continue;
+    if (entry.slot != ActiveSet::kNone) {
+      active_.weight(entry.slot) += static_cast<float>(active_step * steps_[j]);
+      steps_[j] = 0.0F;
+    } else {
+      const double unit = std::sqrt(static_cast<double>(entry.evidence.scaled) / entry.evidence.count);
+      steps_[j] = static_cast<float>(other_step * steps_[j] * unit);
+    }
+  }
+  sketch_.kernels().add(sketch_.rows(hashed_, hashed), size, steps_.data());
+}
+
+void Newton::admit(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed) {
+  const std::uint32_t* homes = hashed_.column(static_cast<std::size_t>(sketch_.depth())) + hashed;
+  for (std::size_t j = 0; j < size; ++j) {
+    const Entry& entry = entries_[j];
+    if (entry.slot != ActiveSet::kNone || entry.square == 0.0F) continue;
+    const float contribution = estimates_[j] + steps_[j];
+    if (claim(contribution, entry.evidence) <= threshold_) continue;
+    const Key key = batch.keys[first + j];
+    if (active_.find(key, homes[j]) != ActiveSet::kNone) continue;
+    const double unit = std::sqrt(static_cast<double>(entry.evidence.scaled) / entry.evidence.count);
+    const auto weight = static_cast<float>(contribution / unit);
+    evidence_at(active_.insert(key, homes[j], weight, active_.add_name(batch, first + j))) = entry.evidence;
+    if (active_.full()) prune();
+  }
+}
+
+// The k best claims stay; the weakest of them is the threshold from now on.
+void Newton::prune() {
+  std::vector<ActiveSet::Entry> all = active_.entries();
+  struct Kept {
+    float weight;
+    Evidence evidence;
+  };
+  std::vector<Kept> before(active_evidence_.size());
+  for (ActiveSet::Entry& entry : all) {
+    before[entry.slot] = {entry.weight, active_evidence_[entry.slot]};
+    entry.weight = static_cast<float>(std::sqrt(std::sqrt(claim_of(entry.slot, entry.weight))));
+  }
+  const auto home_of = [this](Key key) { return sketch_.home(key); };
+  const std::vector<ActiveSet::Entry> left = active_.prune(all, k_, home_of);
+  double weakest = all.empty() ? 0.0 : all.front().weight;
+  for (const ActiveSet::Entry& entry : all) {
+    const Kept& kept = before[entry.slot];
+    const std::uint32_t slot = active_.find(entry.key, sketch_.home(entry.key));
+    active_.weight(slot) = kept.weight;
+    evidence_at(slot) = kept.evidence;
+    weakest = std::min(weakest, static_cast<double>(entry.weight));
+  }
+  for (const ActiveSet::Entry& entry : left) leave(entry, before[entry.slot].weight, before[entry.slot].evidence);
+  if (all.size() >= k_) threshold_ = fourth_power(weakest);
+  ++prunes_;
+}
+
+void Newton::leave(const ActiveSet::Entry& entry, float weight, const Evidence& evidence) {
+  const double unit = evidence.scaled > 0.0F ? std::sqrt(static_cast<double>(evidence.scaled) / evidence.count) : 1.0;
+  sketch_.add(entry.key, static_cast<float>(weight * unit) - sketch_.query(entry.key));
+  sketch_.hash(&entry.key, 1, leaving_);
+  Evidence& cell = cells_[leaving_.column(0)[0] & static_cast<std::uint32_t>(sketch_.width() - 1)];
+  if (evidence.count > cell.count) cell = evidence;
+}
+
+void Newton::seed(Key key, const std::string& name, float weight) {
+  const std::uint32_t home = sketch_.home(key);
+  std::uint32_t slot = active_.find(key, home);
+  if (slot == ActiveSet::kNone) slot = active_.insert(key, home, 0.0F, active_.add_name(name, key));
+  active_.weight(slot) = weight;
+  evidence_at(slot) = {0.0F, kSeedEvidence};
+  if (active_.full()) prune();
+}
+
+std::vector<Chosen> Newton::top() const {
+  struct Candidate {
+    double claim;
+    Chosen chosen;
+  };
+  std::vector<Candidate> all;
+  for (const ActiveSet::Entry& entry : active_.entries()) {
+    if (entry.weight == 0.0F) continue;
+    if (!std::isfinite(entry.weight)) throw Diverged("the weights left the range of numbers\nscale the rows");
+    all.push_back({claim_of(entry.slot, entry.weight), {entry.key, entry.weight, active_.name(entry.slot)}});
+  }
+  std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return a.claim != b.claim ? a.claim > b.claim : a.chosen.name < b.chosen.name;
+  });
+  if (all.size() > k_) all.resize(k_);
+  std::vector<Chosen> chosen;
+  for (Candidate& candidate : all) chosen.push_back(std::move(candidate.chosen));
+  return chosen;
+}
+
+std::pair<double, double> Newton::take_progress() {
+  const std::pair<double, double> progress{progressive_loss_, progressive_weight_};
+  progressive_loss_ = progressive_weight_ = 0.0;
+  return progress;
+}
+
+void Newton::save(StateWriter& out) const {
+  const double numbers[] = {intercept_, intercept_evidence_, spread_, threshold_, progressive_loss_,
+                            progressive_weight_};
+  out.put("newton", std::span<const double>(numbers));
+  const std::uint64_t counts[] = {rows_, prunes_};
+  out.put("rows", std::span<const std::uint64_t>(counts));
+  out.put("sketch", sketch_.cells());
+  const auto* cells = reinterpret_cast<const float*>(cells_.data());
+  out.put("evidence_cells", std::span<const float>(cells, 2 * sketch_.width()));
+  active_.save(out);
+  Buffer<float> evidence;
+  for (const ActiveSet::Entry& entry : active_.entries()) {
+    evidence.push_back(active_evidence_[entry.slot].scaled);
+    evidence.push_back(active_evidence_[entry.slot].count);
+  }
+  out.put("active_evidence", std::span<const float>(evidence.data(), evidence.size()));
+}
+
+void Newton::load(const StateReader& in) {
+  const auto numbers = of_size(in.doubles("newton"), 6, "newton");
+  intercept_ = numbers[0];
+  intercept_evidence_ = numbers[1];
+  spread_ = numbers[2];
+  threshold_ = numbers[3];
+  progressive_loss_ = numbers[4];
+  progressive_weight_ = numbers[5];
+  const auto counts = of_size(in.words("rows"), 2, "rows");
+  rows_ = counts[0];
+  prunes_ = counts[1];
+  const auto sketch = of_size(in.floats("sketch"), sketch_.cells().size(), "sketch");
+  std::copy(sketch.begin(), sketch.end(), sketch_.cells().begin());
+  const auto cells = of_size(in.floats("evidence_cells"), 2 * sketch_.width(), "evidence_cells");
+  std::copy(cells.begin(), cells.end(), reinterpret_cast<float*>(cells_.data()));
+  active_.load(in, [this](Key key) { return sketch_.home(key); });
+  const auto keys = in.words("active_keys");
+  const auto evidence = of_size(in.floats("active_evidence"), 2 * keys.size(), "active_evidence");
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    evidence_at(active_.find(keys[i], sketch_.home(keys[i]))) = {evidence[2 * i], evidence[2 * i + 1]};
+}
+
+}  // namespace fsstream

@@ -1,0 +1,115 @@
+// Newton: diagonal online Newton steps in fixed memory, no step size, any units of the columns.
+//
+// Prediction  u = b + sum over active i of w_i x_i
+// Row         v = importance * max(curvature of the loss at u, 1e-4)
+//             C_i += v,  P_i += v x_i^2        evidence of feature i, and the same in its units
+//             L = 0.02 * mean over rows of (1 + sum x_i^2 C_i / P_i)          prior evidence
+//             r_i = 1 / (P_i (1 + L / C_i))                                   inverse curvature
+//             q = sum r_i x_i^2 over all features of the row, q' over the active ones and b
+//             active and b: w_i += flow(q') / q' * r_i x_i;  others: flow(q) / q * r_i x_i
+//
+// flow (learn/flow.hpp) is how far the row's loss pulls its prediction. P_i / C_i is the mean
+// square of the feature where it occurs, so w_i sqrt(P_i / C_i) is its contribution at typical
+// size: that is what the sketch holds for features that are not active, and what makes
+// features of unlike units comparable. A feature's claim to be active is
+//
+//             |w_i| sqrt(P_i / C_i) (C_i + L)^(1/4)
+//
+// Active features keep w, P and C exactly; the others share the cells of a count-sketch (w) and
+// of one row of cells (P, C). A key whose cell speaks of values more than eight times its own
+// met a bigger feature there: it starts anew. Leaving: w goes to the sketch as a difference, so
+// that asking gives it back; the larger evidence stays in the cells. Entering: copies of both.
+//
+// After the diagonal precisions of confidence-weighted learning and the importance-aware steps
+// of Vowpal Wabbit, brought into the memory of MISSION.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/pages.hpp"
+#include "core/state.hpp"
+#include "learn/loss.hpp"
+#include "learn/weights.hpp"
+#include "sketch/active_set.hpp"
+#include "sketch/count_sketch.hpp"
+
+namespace fsstream {
+
+class Newton {
+ public:
+  Newton(Loss loss, CountSketch sketch, std::size_t k, bool intercept, std::size_t memory);
+
+  // Learns the rows in order; scores[r] is what row r would have been given before it was learned.
+  void update(const Batch& batch, float* scores);
+
+  // A feature of an earlier model: its weight counts like a few rows, its unit is taken from the next row.
+  void seed(Key key, const std::string& name, float weight);
+  std::vector<Chosen> top() const;
+
+  double intercept() const { return intercept_; }
+  void set_intercept(double intercept) { intercept_ = intercept; }
+  std::uint64_t rows() const { return rows_; }
+  double prior() const { return rows_ == 0 ? 0.0 : kPrior * spread_ / static_cast<double>(rows_); }
+  std::uint64_t candidates() const { return active_.size(); }
+  std::uint64_t prunes() const { return prunes_; }
+  const ActiveSet& active() const { return active_; }
+  std::size_t bytes() const;
+  // Progressive loss since the last call, and the weight it was summed over.
+  std::pair<double, double> take_progress();
+
+  void save(StateWriter& out) const;
+  void load(const StateReader& in);
+
+ private:
+  static constexpr double kPrior = 0.02;
+
+  struct Evidence {
+    float scaled = 0.0F;  // P
+    float count = 0.0F;   // C
+  };
+  // What the row's entries are, while it is learned.
+  struct Entry {
+    std::uint32_t slot;
+    std::uint32_t cell;
+    float square;  // x^2
+    Evidence evidence;
+  };
+
+  double learn(const Batch& batch, std::size_t row, std::size_t hashed, double target, double importance);
+  double look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed);
+  void gather_evidence(std::size_t size, double v);
+  void move(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed, double u, double y, double h);
+  void admit(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed);
+  void prune();
+  void leave(const ActiveSet::Entry& entry, float weight, const Evidence& evidence);
+  double claim(double contribution, const Evidence& evidence) const;
+  double claim_of(std::uint32_t slot, float weight) const;
+  Evidence& evidence_at(std::uint32_t slot);
+
+  Loss loss_;
+  CountSketch sketch_;
+  std::size_t k_;
+  bool with_intercept_;
+  std::size_t memory_;
+  ActiveSet active_;
+  std::vector<Evidence> active_evidence_;  // by slot
+  Pages<Evidence> cells_;                  // by cell of row 0 of the sketch
+  HashedKeys hashed_;
+  HashedKeys leaving_;
+  Buffer<Entry> entries_;
+  Buffer<float> estimates_;
+  Buffer<float> steps_;
+  double intercept_ = 0.0;
+  double intercept_evidence_ = 0.0;
+  double spread_ = 0.0;     // sum over rows of 1 + sum x^2 C / P
+  double threshold_ = 0.0;  // the claim a feature must exceed to enter, to the fourth power
+  double progressive_loss_ = 0.0;
+  double progressive_weight_ = 0.0;
+  std::uint64_t rows_ = 0;
+  std::uint64_t prunes_ = 0;
+};
+
+}  // namespace fsstream

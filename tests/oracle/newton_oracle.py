@@ -1,0 +1,179 @@
+"""Adaptive MISSION with dicts, one feature at a time: what the native Newton kernel must equal.
+
+The rule is written above the kernel (native/learn/newton.hpp). Evidence and weights are float32 as in
+the kernel, all else is double.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tests.oracle.sketch_oracle import F, SketchOracle
+
+
+def follow(loss: str, u: float, y: float, a: float, steps: int = 20_000) -> float:
+    """Change of u after following the loss downhill for the time a: Runge-Kutta, no closed form."""
+    from tests.oracle.mission_oracle import loss_slope
+
+    start, h = u, a / steps
+    for _ in range(steps):
+        k1 = -loss_slope(loss, u, y)
+        k2 = -loss_slope(loss, u + h / 2 * k1, y)
+        k3 = -loss_slope(loss, u + h / 2 * k2, y)
+        k4 = -loss_slope(loss, u + h * k3, y)
+        u += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    return u - start
+
+
+def exp(x: float) -> float:
+    """The core's e^x to the last bit (fdlibm's reduction and polynomial)."""
+    shift = float.fromhex("0x1.8p52")
+    k = x * float.fromhex("0x1.71547652b82fep0") + shift - shift
+    high, low = x - k * float.fromhex("0x1.62e42feep-1"), k * float.fromhex("0x1.a39ef35793c76p-33")
+    r = high - low
+    t = r * r
+    c = 0.0
+    for digits in ("0x1.6376972bea4dp-25", "-0x1.bbd41c5d26bf1p-20", "0x1.1566aaf25de2cp-14"):
+        c = t * (float.fromhex(digits) + c)
+    c = r - t * (float.fromhex("0x1.555555555553ep-3") + t * (float.fromhex("-0x1.6c16c16bebd93p-9") + c))
+    return math.ldexp(1.0 - ((low - (r * c) / (2.0 - c)) - high), int(k))
+
+
+def flow(loss: str, u: float, y: float, a: float) -> float:
+    """The same in closed form; M + e^M = m + e^m + a by Newton's method for the logistic loss."""
+    m = y * u
+    if loss == "squared":
+        return (y - u) * (1 - exp(-2 * a))
+    if loss == "hinge":
+        return y * min(1 - m, a) if m < 1 else 0.0
+    if loss == "squared-hinge":
+        return y * (1 - m) * (1 - exp(-2 * a)) if m < 1 else 0.0
+    if m > 30 or a < 1e-6:
+        return a * y / (1 + exp(m))
+    goal = m + exp(m) + a
+    moved = goal if goal < 1 else math.log(goal)
+    for _ in range(8):
+        e = exp(moved)
+        step = (moved + e - goal) / (1 + e)
+        moved -= step
+        if abs(step) <= 1e-12 * (1 + abs(moved)):
+            break
+    return y * (moved - m)
+
+
+def curvature(loss: str, u: float, y: float) -> float:
+    if loss == "squared":
+        return 2.0
+    if loss == "squared-hinge":
+        return 2.0 if y * u < 1 else 0.0
+    s = 1 / (1 + exp(-abs(u)))
+    return s * (1 - s)
+
+
+def fourth_power(x: float) -> float:
+    return x * x * x * x
+
+
+@dataclass
+class Evidence:
+    scaled: F = F(0)  # P
+    count: F = F(0)  # C
+
+    @property
+    def unit(self) -> float:
+        return math.sqrt(float(self.scaled) / float(self.count))
+
+
+class NewtonOracle:
+    def __init__(self, loss: str, k: int, depth: int, width: int, seed: int, intercept: bool) -> None:
+        self.loss, self.k, self.with_intercept = loss, k, intercept
+        self.sketch = SketchOracle(depth, width, seed)
+        self.cells = [Evidence() for _ in range(width)]
+        self.weights: dict[int, F] = {}
+        self.evidence: dict[int, Evidence] = {}
+        self.intercept = self.intercept_evidence = self.spread = self.threshold = 0.0
+        self.rows = 0
+
+    @property
+    def prior(self) -> float:
+        return 0.02 * self.spread / self.rows
+
+    def cell(self, key: int) -> Evidence:
+        return self.cells[self.sketch.places(key)[0][1]]
+
+    def claim(self, contribution: float, known: Evidence) -> float:
+        return fourth_power(contribution) * (float(known.count) + self.prior)
+
+    def learn(self, keys, values, y: float, importance: float) -> float:
+        row = [(key, x) for key, x in zip(keys, values, strict=True) if x != 0]
+        u = self.intercept + sum(float(self.weights[key]) * float(x) for key, x in row if key in self.weights)
+        self.rows += 1
+        v = importance * max(curvature(self.loss, u, y), 1e-4)
+        estimates = {key: self.sketch.query(key) for key, _ in row}
+        known = {key: self.weigh(key, x, v, estimates) for key, x in row}
+        self.intercept_evidence += v
+        spread = 1.0
+        for key, x in row:
+            spread += float(F(float(x) ** 2)) * float(known[key].count) / float(known[key].scaled)
+        self.spread += spread
+        self.move(row, u, y, importance, known, estimates)
+        return u
+
+    def weigh(self, key: int, x: F, v: float, estimates) -> Evidence:
+        known = self.evidence[key] if key in self.weights else self.cell(key)
+        square = F(float(x) ** 2)
+        if key not in self.weights and known.scaled > 64 * float(square) * float(known.count):
+            known.scaled, estimates[key] = known.count * square, F(0)
+        known.scaled = F(float(known.scaled) + v * float(square))
+        known.count = F(float(known.count) + v)
+        return Evidence(known.scaled, known.count)
+
+    def move(self, row, u: float, y: float, importance: float, known, estimates) -> None:
+        rate = {
+            key: 1 / (float(known[key].scaled) * (1 + self.prior / float(known[key].count))) for key, _ in row
+        }
+        rate0 = 1 / (self.intercept_evidence + self.prior) if self.with_intercept else 0.0
+        active = {key for key, _ in row if key in self.weights}
+        q_active, q_others = rate0, 0.0
+        for key, x in row:
+            pull = rate[key] * float(F(float(x) ** 2))
+            q_active, q_others = (q_active + pull, q_others) if key in active else (q_active, q_others + pull)
+        q_all = q_active + q_others
+        u_active = flow(self.loss, u, y, importance * q_active) / q_active if q_active else 0.0
+        u_all = flow(self.loss, u, y, importance * q_all) / q_all if q_all else 0.0
+        self.intercept += u_active * rate0
+        entering = []
+        for key, x in row:
+            step = F(rate[key] * float(x))
+            if key in active:
+                self.weights[key] += F(u_active * float(step))
+                continue
+            moved = F(u_all * float(step) * known[key].unit)
+            self.sketch.add(key, moved)
+            entering.append((key, estimates[key] + moved))
+        for key, contribution in entering:
+            if self.claim(float(contribution), known[key]) > self.threshold:
+                self.weights[key] = F(float(contribution) / known[key].unit)
+                self.evidence[key] = known[key]
+                if len(self.weights) == 2 * self.k:
+                    self.prune()
+
+    def ranked(self) -> list[tuple[float, int]]:
+        claims = [
+            (math.sqrt(math.sqrt(self.claim(float(w) * self.evidence[key].unit, self.evidence[key]))), key)
+            for key, w in self.weights.items()
+        ]
+        return sorted(claims, key=lambda pair: (-F(pair[0]), pair[1]))
+
+    def prune(self) -> None:
+        ranked = self.ranked()
+        for _, key in sorted(ranked[self.k :], key=lambda pair: pair[1]):
+            weight, known = self.weights.pop(key), self.evidence.pop(key)
+            self.sketch.add(key, F(F(float(weight) * known.unit) - self.sketch.query(key)))
+            if known.count > self.cell(key).count:
+                self.cell(key).scaled, self.cell(key).count = known.scaled, known.count
+        self.threshold = fourth_power(float(F(ranked[self.k - 1][0])))
+
+    def selected(self) -> dict[int, F]:
+        return {key: self.weights[key] for _, key in self.ranked()[: self.k] if self.weights[key]}

@@ -1,0 +1,98 @@
+"""The adaptive kernel against its slow twin, and what its rule promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fsstream.algorithms.learner import Common, Task
+from fsstream.algorithms.mission import Mission, MissionParameters
+from fsstream.errors import UsageError
+from tests.oracle.newton_oracle import NewtonOracle, flow, follow
+from tests.oracle.test_mission import LOSSES, as_rows, batch_of, draw_rows, selected
+
+
+def learner(k: int, loss: str, common: dict | None = None, **parameters) -> Mission:
+    chosen = MissionParameters(**{"sketch_width": 64, **parameters})
+    return Mission(Common(**{"k": k, **(common or {})}), chosen, Task(loss))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("u", [-3.0, -0.5, 0.0, 0.7, 2.0])
+@pytest.mark.parametrize("a", [1e-3, 0.3, 2.0])
+def test_the_closed_form_follows_the_loss(loss, u, a):
+    assert flow(loss, u, 1.0, a) == pytest.approx(follow(loss, u, 1.0, a), rel=1e-3, abs=1e-5)
+
+
+# Features that a row brings at once have equal claims but for rounding: the draws are fixed.
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 2**32),
+    loss=st.sampled_from(LOSSES),
+    depth=st.sampled_from((1, 3, 5)),
+    k=st.integers(1, 12),
+    intercept=st.booleans(),
+)
+def test_equals_the_oracle(seed, loss, depth, k, intercept):
+    data = draw_rows(seed, 60, 40, loss)
+    ours = learner(k, loss, {"intercept": intercept}, sketch_depth=depth)
+    twin = NewtonOracle(loss, k, depth, 64, 0, intercept)
+    starts, keys, values, targets, importance = data
+    scores = ours.update(batch_of(data))
+    expected = [
+        twin.learn(row_keys, row_values, float(y), float(h))
+        for (row_keys, row_values), y, h in zip(as_rows(starts, keys, values), targets, importance, strict=True)
+    ]
+    np.testing.assert_allclose(scores, expected, rtol=2e-3, atol=2e-4)
+    assert selected(ours) == pytest.approx(twin.selected(), rel=2e-3, abs=1e-5)
+    assert ours.kernel.intercept == pytest.approx(twin.intercept, rel=1e-3, abs=1e-6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32), loss=st.sampled_from(LOSSES), cut=st.integers(1, 59))
+def test_batches_and_a_saved_state_change_nothing(seed, loss, cut):
+    data = draw_rows(seed, 60, 40, loss)
+    whole, before, after = (learner(4, loss) for _ in range(3))
+    whole.update(batch_of(data))
+    before.update(batch_of(data, 0, cut))
+    after.restore(before.state())
+    after.update(batch_of(data, cut, 60))
+    assert selected(after) == selected(whole)
+    assert after.kernel.intercept == whole.kernel.intercept
+    first, second = whole.state(), after.state()
+    assert all(np.array_equal(first[name], second[name]) for name in ("sketch", "evidence_cells", "newton"))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_unit_of_a_column_does_not_matter(loss):
+    starts, keys, values, targets, importance = draw_rows(3, 300, 30, loss)
+    importance = np.ones_like(importance)
+    unit = {key: 2.0 ** ((i % 15) - 7) for i, key in enumerate(np.unique(keys).tolist())}
+    scaled = np.array([unit[key] for key in keys.tolist()]) * values
+    plain = learner(10, loss, sketch_width=1 << 14)
+    other = learner(10, loss, sketch_width=1 << 14)
+    one = plain.update(batch_of((starts, keys, values, targets, importance)))
+    two = other.update(batch_of((starts, keys, scaled.astype(np.float32), targets, importance)))
+    assert np.array_equal(one, two)  # powers of two: not even rounding differs
+    weights = selected(other)
+    assert {key: weights[key] * unit[key] for key in weights} == selected(plain)
+
+
+def test_a_weight_is_a_row_as_often():
+    starts, keys, values, targets, _ = draw_rows(8, 1, 20, "logistic")
+    heavy = learner(20, "squared", {"intercept": False}, sketch_width=1 << 12)
+    heavy.update(batch_of((starts, keys, values, targets, np.array([1e6], np.float32))))
+    weights = selected(heavy)
+    reached = sum(float(weights[key]) * float(x) for key, x in zip(keys.tolist(), values.tolist(), strict=True))
+    assert reached == pytest.approx(float(targets[0]), rel=1e-3)  # arrives, and does not overshoot
+
+
+@pytest.mark.parametrize(
+    ("common", "parameters"),
+    [({"learning_rate": 0.1}, {}), ({"l2": 0.1}, {}), ({}, {"gamma": 0.9}), ({}, {"active": "estimated"})],
+)
+def test_what_adaptive_steps_would_ignore_is_refused(common, parameters):
+    with pytest.raises(UsageError, match="adaptive"):
+        learner(3, "logistic", common, **parameters)
