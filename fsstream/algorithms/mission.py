@@ -45,9 +45,10 @@ class MissionParameters:
         "paper: the literal algorithm, which is step=constant and active=estimated",
         choices=("default", "paper"),
     )
-    step: str = parameter(
-        "adaptive",
-        "adaptive: diagonal Newton steps, nothing to tune, any units; constant: learning_rate * slope",
+    step: str | None = parameter(
+        None,
+        "adaptive: diagonal Newton steps, nothing to tune, any units; constant: learning_rate * slope. "
+        "Adaptive unless --learning-rate, --l2, gamma, active=estimated or rule=paper asks for constant ones",
         choices=("adaptive", "constant"),
     )
     active: str = parameter(
@@ -118,13 +119,12 @@ class Mission(SgdLearner):
             )
         self.width = sketch_width(common, parameters)
         self.depth = checked_depth(parameters.sketch_depth)
-        self.adaptive = is_adaptive(parameters)
+        self.adaptive = is_adaptive(common, parameters)
         self.exact = self.adaptive or (parameters.active == "exact" and parameters.rule != "paper")
         make = self._newton if self.adaptive else self._constant
         super().__init__(make(common, parameters, task), common.passes, parameters.tolerance)
 
     def _newton(self, common: Common, parameters: MissionParameters, task: Task) -> _native.Newton:
-        check_adaptive(common, parameters)
         return _native.Newton(
             loss=task.loss,
             k=required_k(common),
@@ -175,7 +175,7 @@ class Mission(SgdLearner):
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """Sketch, active set with room for 2k candidates, and their names."""
         candidates = 2 * required_k(common)
-        cells = parameters.sketch_depth + (2 if is_adaptive(parameters) else 0)
+        cells = parameters.sketch_depth + (2 if is_adaptive(common, parameters) else 0)
         return {
             "sketch": CELL * cells * sketch_width(common, parameters),
             "active set": CANDIDATE * max(candidates, 8),
@@ -183,24 +183,19 @@ class Mission(SgdLearner):
         }
 
 
-def is_adaptive(parameters: MissionParameters) -> bool:
-    """Whether steps find their own size."""
-    return parameters.step == "adaptive" and parameters.rule != "paper"
-
-
-def check_adaptive(common: Common, parameters: MissionParameters) -> None:
-    """Refuse what adaptive steps would ignore."""
-    ignored = {
+def is_adaptive(common: Common, parameters: MissionParameters) -> bool:
+    """Whether steps find their own size; UsageError when they are told to and to do what they cannot."""
+    wants_constant = {
         "--learning-rate": common.learning_rate is not None,
         "--l2": common.l2 != 0,
         "--set gamma": parameters.gamma != 1,
         "--set active=estimated": parameters.active != "exact",
+        "--set rule=paper": parameters.rule == "paper",
     }
-    for flag, given in ignored.items():
-        if given:
-            raise UsageError(
-                f"{flag} has no use with adaptive steps", hint="add --set step=constant, the paper's step"
-            )
+    given = [flag for flag, is_given in wants_constant.items() if is_given]
+    if parameters.step == "adaptive" and given:
+        raise UsageError(f"{given[0]} has no use with adaptive steps", hint="leave out --set step=adaptive")
+    return parameters.step != "constant" and not given
 
 
 def required_k(common: Common) -> int:

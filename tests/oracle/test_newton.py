@@ -43,7 +43,9 @@ def test_equals_the_oracle(seed, loss, depth, k, intercept):
     scores = ours.update(batch_of(data))
     expected = [
         twin.learn(row_keys, row_values, float(y), float(h))
-        for (row_keys, row_values), y, h in zip(as_rows(starts, keys, values), targets, importance, strict=True)
+        for (row_keys, row_values), y, h in zip(
+            as_rows(starts, keys, values), targets, importance, strict=True
+        )
     ]
     np.testing.assert_allclose(scores, expected, rtol=2e-3, atol=2e-4)
     assert selected(ours) == pytest.approx(twin.selected(), rel=2e-3, abs=1e-5)
@@ -85,7 +87,9 @@ def test_a_weight_is_a_row_as_often():
     heavy = learner(20, "squared", {"intercept": False}, sketch_width=1 << 12)
     heavy.update(batch_of((starts, keys, values, targets, np.array([1e6], np.float32))))
     weights = selected(heavy)
-    reached = sum(float(weights[key]) * float(x) for key, x in zip(keys.tolist(), values.tolist(), strict=True))
+    reached = sum(
+        float(weights[key]) * float(x) for key, x in zip(keys.tolist(), values.tolist(), strict=True)
+    )
     assert reached == pytest.approx(float(targets[0]), rel=1e-3)  # arrives, and does not overshoot
 
 
@@ -95,4 +99,5 @@ def test_a_weight_is_a_row_as_often():
 )
 def test_what_adaptive_steps_would_ignore_is_refused(common, parameters):
     with pytest.raises(UsageError, match="adaptive"):
-        learner(3, "logistic", common, **parameters)
+        learner(3, "logistic", common, step="adaptive", **parameters)
+    assert not learner(3, "logistic", common, **parameters).adaptive  # asked for without a word on steps

@@ -12,9 +12,9 @@ namespace {
 
 constexpr double kLeastCurvature = 1e-4;  // a row that is understood still counts as evidence
 constexpr double kLargestSquare = 1e30;
-constexpr float kBiggerUnit = 64.0F;    // a cell of typical squares this many times one's own is another's
-constexpr float kSeedEvidence = 4.0F;   // rows that an earlier model's weight counts for
-constexpr std::size_t kRun = 1024;      // entries hashed at once
+constexpr float kBiggerUnit = 64.0F;   // a cell of typical squares this many times one's own is another's
+constexpr float kSeedEvidence = 4.0F;  // rows that an earlier model's weight counts for
+constexpr std::size_t kRun = 1024;     // entries hashed at once
 
 double fourth_power(double x) { return x * x * x * x; }
 
@@ -248,8 +248,8 @@ std::pair<double, double> Newton::take_progress() {
 }
 
 void Newton::save(StateWriter& out) const {
-  const double numbers[] = {intercept_, intercept_evidence_, spread_, threshold_, progressive_loss_,
-                            progressive_weight_};
+  const double numbers[] = {intercept_, intercept_evidence_, spread_,
+                            threshold_, progressive_loss_,   progressive_weight_};
   out.put("newton", std::span<const double>(numbers));
   const std::uint64_t counts[] = {rows_, prunes_};
   out.put("rows", std::span<const std::uint64_t>(counts));
