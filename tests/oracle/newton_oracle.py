@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from tests.oracle.sketch_oracle import F, SketchOracle
 
 
+ZERO = F(0)
+
+
 def follow(loss: str, u: float, y: float, a: float, steps: int = 20_000) -> float:
     """Change of u after following the loss downhill for the time a: Runge-Kutta, no closed form."""
     from tests.oracle.mission_oracle import loss_slope
@@ -77,8 +80,8 @@ def fourth_power(x: float) -> float:
 
 @dataclass
 class Evidence:
-    scaled: F = F(0)  # P
-    count: F = F(0)  # C
+    scaled: F = ZERO  # P
+    count: F = ZERO  # C
 
     @property
     def unit(self) -> float:
