@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from tests.oracle.sketch_oracle import F, SketchOracle
 
-
 ZERO = F(0)
 
 
