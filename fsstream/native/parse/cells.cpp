@@ -17,6 +17,10 @@ const char* find(const char* p, const char* end, char c) {
   return static_cast<const char*>(std::memchr(p, c, static_cast<std::size_t>(end - p)));
 }
 
+const char* behind_mark(const char* begin, const char* text_end) {
+  return begin + (between(begin, text_end).starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+}
+
 // Behind the quote that closes the cell which opens before `p`; nullptr when there is none.
 const char* behind_quotes(const char* p, const char* end) {
   while (true) {
@@ -58,7 +62,7 @@ bool plain_decimal(std::string_view text) {
 }  // namespace
 
 TableRecord table_record_at(TableForm form, const char* begin, const char* text_end) {
-  if (between(begin, text_end).starts_with(kByteOrderMark)) begin += kByteOrderMark.size();
+  begin = behind_mark(begin, text_end);
   const char* feed = find(begin, text_end, '\n');
   if (feed == nullptr) feed = text_end;
   const bool quotes = form.quotes && find(begin, feed, '"') != nullptr;
@@ -72,7 +76,9 @@ TableRecord table_record_at(TableForm form, const char* begin, const char* text_
 
 std::size_t table_head(TableForm form, std::string_view text) {
   const bool lines = !form.quotes || text.find('"') == std::string_view::npos;
-  return lines ? text.rfind('\n') + 1 : take_table(form, text, kAllRecords).bytes;
+  const std::size_t whole = lines ? text.rfind('\n') + 1 : take_table(form, text, kAllRecords).bytes;
+  const char* const end = text.data() + whole;
+  return skip_line_ends(behind_mark(text.data(), end), end) == end ? 0 : whole;
 }
 
 Taken take_table(TableForm form, std::string_view text, std::size_t most) {

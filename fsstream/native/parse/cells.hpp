@@ -36,7 +36,8 @@ struct TableRecord {
 // The record at `begin`, which must lie before `text_end`.
 TableRecord table_record_at(TableForm form, const char* begin, const char* text_end);
 
-// Bytes of `text` up to the end of its last whole record.
+// Bytes of `text` up to the end of its last whole record; 0 when there are blank lines at most, so that
+// the block which begins a source has its header.
 std::size_t table_head(TableForm form, std::string_view text);
 
 // The whole records at the front of `text`, `most` at most; blank lines do not count.
