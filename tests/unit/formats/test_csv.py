@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsstream._native import Batch, CsvParser, key_of_name
+from fsstream._native import Batch, CsvParser
 from fsstream.errors import DataError, UsageError
 from fsstream.formats import format_named, settle, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.sources import Block
+from tests.unit.formats.parsed import Row, parts
+from tests.unit.formats.parsed import rows_of_names as rows
 
-Row = tuple[bytes, dict[bytes, float]]
 Columns = list[tuple[bytes, str]]
 
 
@@ -25,15 +26,6 @@ def parse(parser: CsvParser, text: bytes, skip_bad: bool = False, *, starts_sour
     batch = Batch()
     parser.parse(text, batch, skip_bad, "train.csv", starts_source)
     return batch
-
-
-def rows(batch: Batch) -> list[Row]:
-    starts, names, values = batch.row_starts, batch.names(), batch.values.tolist()
-    assert batch.keys.tolist() == [key_of_name(name) for name in names]
-    return [
-        (label, dict(zip(names[a:b], values[a:b], strict=True)))
-        for label, a, b in zip(batch.labels(), starts[:-1], starts[1:], strict=True)
-    ]
 
 
 CATEGORIES: Columns = [(b"y", "label"), (b"a", "categorical"), (b"b", "categorical")]
@@ -103,18 +95,6 @@ def test_tsv_knows_no_quotes(records: list[tuple[str, ...]]) -> None:
     batch = parse(CsvParser("tsv", False, MIXED), text)
     assert batch.bad == []
     assert rows(batch) == [twin(list(cells), MIXED) for cells in records]
-
-
-def parts(form: str, text: bytes, size: int) -> list[bytes]:
-    head = format_named(form).head
-    blocks, begin, room = [], 0, size
-    while begin < len(text):
-        final = begin + room >= len(text)
-        whole = head(memoryview(text)[begin : begin + room], final)
-        if whole:
-            blocks.append(text[begin : begin + whole])
-        begin, room = begin + whole, size if whole else room + size
-    return blocks
 
 
 @given(

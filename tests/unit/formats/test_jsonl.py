@@ -11,26 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsstream._native import Batch, JsonlParser, key_of_name
+from fsstream._native import Batch, JsonlParser
 from fsstream.formats import format_named
 from fsstream.formats.options import FormatOptions
-
-Row = tuple[bytes, dict[bytes, float]]
+from tests.unit.formats.parsed import rows_of_names as rows
 
 
 def parse(text: bytes, skip_bad: bool = False, label: bytes = b"label") -> Batch:
     batch = Batch()
     JsonlParser(label).parse(text, batch, skip_bad)
     return batch
-
-
-def rows(batch: Batch) -> list[Row]:
-    starts, names, values = batch.row_starts, batch.names(), batch.values.tolist()
-    assert batch.keys.tolist() == [key_of_name(name) for name in names]
-    return [
-        (label, dict(zip(names[a:b], values[a:b], strict=True)))
-        for label, a, b in zip(batch.labels(), starts[:-1], starts[1:], strict=True)
-    ]
 
 
 def twin(value: dict[str, Any], path: str = "") -> dict[bytes, float]:

@@ -16,14 +16,13 @@ from fsstream.errors import DataError, UsageError
 from fsstream.formats import format_named, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.formats.sequences import kmer_options, read_labels
+from tests.unit.formats.parsed import Row, parts, rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 CODES = {ord(base): code for code, base in enumerate("ACGT")}
 COMPLEMENT = bytes.maketrans(b"ACGT", b"TGCA")
-
-Row = tuple[bytes, dict[bytes, float]]
 
 
 def words(sequence: bytes, length: int, canonical: bool) -> tuple[dict[bytes, int], int]:
@@ -51,14 +50,6 @@ def parse(parser: Parser, text: bytes, skip_bad: bool = False, source: str = "")
     batch = Batch()
     parser.parse(text, batch, skip_bad, source)
     return batch
-
-
-def rows(batch: Batch) -> list[Row]:
-    starts, names, values = batch.row_starts, batch.names(), batch.values.tolist()
-    return [
-        (label, dict(zip(names[a:b], values[a:b], strict=True)))
-        for label, a, b in zip(batch.labels(), starts[:-1], starts[1:], strict=True)
-    ]
 
 
 LETTERS = st.text(alphabet="ACGTacgtNn-*", max_size=200).map(str.encode)
@@ -217,19 +208,6 @@ def test_a_lost_line_of_fastq_costs_few_records() -> None:
     batch = parse(parser_of("fastq"), record + b"@g\nACGT\nIIII\n" + 5 * record, skip_bad=True)
     assert batch.rows == 5
     assert len(batch.bad) == 4
-
-
-def parts(name: str, text: bytes, size: int) -> list[bytes]:
-    """What a reader with a buffer of `size` bytes hands over, one whole-record block after the other."""
-    head = format_named(name).head
-    blocks, begin, room = [], 0, size
-    while begin < len(text):
-        final = begin + room >= len(text)
-        whole = head(memoryview(text)[begin : begin + room], final)
-        if whole:
-            blocks.append(text[begin : begin + whole])
-        begin, room = begin + whole, size if whole else room + size
-    return blocks
 
 
 PIECES = {
