@@ -13,7 +13,7 @@ import numpy as np
 
 GATE = 9.0  # z^2
 COPY = 1e-8
-REJECT = 0.3
+CAUTION = 0.9
 ROUNDS = 4
 
 
@@ -78,7 +78,7 @@ class PoolOracle:
         scores, _, residual, M, H, P = self.fit()
         full = len(self.pool) == self.columns
         c = x @ residual
-        if full and c**2 < min(REJECT, 0.5 * self.tightest(M, H, P)) * scores.min():
+        if full and c**2 < CAUTION * self.tightest(M, H, P) * scores.min():
             return False
         a = P.T @ x
         if len(a) and np.abs(a).max() > 1.0 - COPY:

@@ -14,8 +14,7 @@ namespace {
 
 constexpr double kGate = 9.0;     // z^2 of a member of the model
 constexpr double kCopy = 1e-8;    // share of a column below which it is a copy of members
-constexpr double kReject = 0.3;   // share of the smallest score that rejects without a closer look
-constexpr double kCaution = 0.5;  // against the least unexplained share among the members
+constexpr double kCaution = 0.9;   // of the least share that the model leaves of a member
 constexpr int kRounds = 4;
 
 }  // namespace
@@ -197,7 +196,7 @@ void ColumnPool::refresh_threshold() {
     if (left >= kCopy) least_left = std::min(least_left, left);
   }
   smallest_ = tableau_.size() == 0 ? 0 : scores_[weakest_];
-  share_ = std::min(kReject, kCaution * least_left);
+  share_ = kCaution * least_left;
 }
 
 std::vector<std::size_t> ColumnPool::best() const {

@@ -10,7 +10,8 @@
 //             at most s of them, and the fit again, until M stays (four times at most).
 // Rejection   costs O(n): (x.r)^2 <= gain, so an arrival far below the smallest score cannot
 //             enter unless M explains most of it. How far is "far" follows the pool itself:
-//             the share that M leaves of its own members says how much of a column M explains.
+//             the least share that M leaves of its own members says how little of an arrival M
+//             can be expected to leave, as one in K arrivals like them would have less.
 // Result      the s best scores at the end, refitted.
 //
 // No step, no Lipschitz constant, nothing to set. Invariant to the scale of the features.
@@ -100,7 +101,7 @@ class ColumnPool {
   std::uint64_t scan_ = 0;
   std::size_t weakest_ = 0;  // the member to go next
   double smallest_ = 0;      // its score
-  double share_ = 0.3;       // of the smallest score that rejects unseen
+  double share_ = 0.9;       // of the smallest score that rejects unseen
   std::vector<double> products_, scores_;
   std::vector<std::size_t> order_;
   Counts counts_;
