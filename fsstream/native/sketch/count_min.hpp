@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "core/batch.hpp"
@@ -24,7 +25,7 @@ class CountMin {
   CountMin() = default;
   // `depth` at most kMaxDepth, `width` a power of two up to 2^32.
   CountMin(int depth, std::size_t width, std::uint64_t seed)
-      : depth_(depth), width_(width), seed_(seed), cells_(static_cast<std::size_t>(depth) * width) {}
+      : depth_(depth), width_(width), mixed_seed_(mix64(seed)), cells_(static_cast<std::size_t>(depth) * width) {}
 
   std::size_t bytes() const { return cells_.bytes(); }
   std::span<const float> cells() const { return cells_.span(); }
@@ -36,10 +37,17 @@ class CountMin {
     return least;
   }
 
-  // The sum after adding.
+  // The sum after adding. Places are mixed once, then read and raised.
   float add(Key key, float amount) {
-    const float sum = query(key) + amount;
-    raise(key, sum);
+    std::size_t places[kMaxDepth];
+    std::size_t count = 0;
+    float least = std::numeric_limits<float>::infinity();
+    visit(key, [&](std::size_t cell) {
+      places[count++] = cell;
+      least = std::min(least, cells_[cell]);
+    });
+    const float sum = least + amount;
+    for (std::size_t i = 0; i < count; ++i) cells_[places[i]] = std::max(cells_[places[i]], sum);
     return sum;
   }
 
@@ -57,14 +65,14 @@ class CountMin {
   void visit(Key key, Visit visit_cell) const {
     std::uint64_t word = 0;
     for (int row = 0; row < depth_; ++row) {
-      word = row % 2 == 0 ? mix64(key ^ mix64(seed_ + static_cast<std::uint64_t>(row))) : word >> 32;
+      word = row % 2 == 0 ? mix64(key ^ (mixed_seed_ + static_cast<std::uint64_t>(row))) : word >> 32;
       visit_cell(static_cast<std::size_t>(row) * width_ + (word & 0xffffffffU & (width_ - 1)));
     }
   }
 
   int depth_ = 0;
   std::size_t width_ = 0;
-  std::uint64_t seed_ = 0;
+  std::uint64_t mixed_seed_ = 0;
   Pages<float> cells_;
 };
 
