@@ -141,9 +141,11 @@ class Exact:
     def prune(self) -> None:
         kept = best(self.active, self.k)
         self.threshold = abs(self.active[kept[-1]])
-        for key in sorted(self.active.keys() - set(kept)):
+        left = sorted(self.active.keys() - set(kept))
+        asked = [self.sketch.query(key) for key in left]
+        for key, seen in zip(left, asked, strict=True):
             weight = F(float(self.active.pop(key)) * (self.scale / self.sketch_scale))
-            self.sketch.add(key, weight - self.sketch.query(key))
+            self.sketch.add(key, weight - seen)
 
     def shrink(self, factor: float) -> None:
         self.scale *= factor

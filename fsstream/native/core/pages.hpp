@@ -18,26 +18,29 @@ template <class T>
 class Pages {
   static_assert(std::is_trivially_copyable_v<T>);
   static constexpr std::size_t kHuge = std::size_t{2} << 20;
+  static constexpr std::size_t kWorthwhile = kHuge / 8;
 
  public:
   Pages() = default;
   explicit Pages(std::size_t size) : size_(size) {
-    if (size > std::numeric_limits<std::size_t>::max() / sizeof(T) - kHuge) throw std::bad_alloc();
+    if (size > std::numeric_limits<std::size_t>::max() / sizeof(T) - 2 * kHuge) throw std::bad_alloc();
     bytes_ = size * sizeof(T);
     if (bytes_ == 0) return;
-    // Big arrays get the slack that lets them start on a huge page.
-    const std::size_t slack = bytes_ >= kHuge ? kHuge : 0;
-    mapped_ = bytes_ + slack;
+    // Big arrays start on a huge page and own their last one whole: a part would be small pages.
+    const bool huge = bytes_ >= kWorthwhile;
+    const std::size_t whole = huge ? (bytes_ + kHuge - 1) / kHuge * kHuge : bytes_;
+    const std::size_t slack = huge ? kHuge : 0;
+    mapped_ = whole + slack;
     base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base_ == MAP_FAILED) {
       base_ = nullptr;
       throw std::bad_alloc();
     }
     void* start = base_;
-    if (slack != 0) {
+    if (huge) {
       std::size_t space = mapped_;
-      start = std::align(kHuge, bytes_, start, space);
-      madvise(start, bytes_, MADV_HUGEPAGE);  // a hint: without it the array is only slower
+      start = std::align(kHuge, whole, start, space);
+      madvise(start, whole, MADV_HUGEPAGE);  // a hint: without it the array is only slower
     }
     data_ = static_cast<T*>(start);
   }

@@ -28,23 +28,11 @@ void EstimatedWeights::enter(const Row& row, std::size_t j) {
   if (active_.full()) prune();
 }
 
-// What the sketch says now of the weights of `entries`, all at once.
-void EstimatedWeights::ask(std::vector<ActiveSet::Entry>& entries) {
-  Buffer<Key> keys;
-  keys.reserve(entries.size());
-  for (const ActiveSet::Entry& entry : entries) keys.push_back(entry.key);
-  HashedKeys hashed;
-  sketch_.hash(keys.data(), keys.size(), hashed);
-  Buffer<float> estimates;
-  estimates.reserve(keys.size() + kSlack);
-  sketch_.kernels().estimate(sketch_.rows(hashed, 0), keys.size(), estimates.data());
-  for (std::size_t i = 0; i < entries.size(); ++i) entries[i].weight = estimates[i];
-}
-
 // What the sketch says now decides who stays; returns them.
 std::vector<ActiveSet::Entry> EstimatedWeights::prune() {
   std::vector<ActiveSet::Entry> all = active_.entries();
-  ask(all);
+  const Asked asked = ask(all);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].weight = asked.estimates[i];
   keep_best(all);
   return all;
 }

@@ -58,11 +58,16 @@ void ExactWeights::enter(const Row& row, std::size_t j, float weight) {
   if (active_.full()) prune();
 }
 
+// Those that leave hand over what the sketch does not know of them; like the keys of a row,
+// all are read before any is changed.
 void ExactWeights::prune() {
   std::vector<ActiveSet::Entry> all = active_.entries();
   const double ratio = scale_ / sketch_.scale();
-  for (const ActiveSet::Entry& left : keep_best(all))
-    sketch_.add(left.key, static_cast<float>(left.weight * ratio) - sketch_.query(left.key));
+  std::vector<ActiveSet::Entry> left = keep_best(all);
+  Asked asked = ask(left);
+  for (std::size_t i = 0; i < left.size(); ++i)
+    asked.estimates[i] = static_cast<float>(left[i].weight * ratio) - asked.estimates[i];
+  sketch_.kernels().add(sketch_.rows(asked.hashed, 0), left.size(), asked.estimates.data());
 }
 
 void ExactWeights::shrink(double factor) {

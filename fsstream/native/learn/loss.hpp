@@ -26,34 +26,31 @@ class Loss {
   Kind kind() const { return kind_; }
   bool bounded_slope() const { return kind_ == Kind::kLogistic || kind_ == Kind::kHinge; }
 
-  double value(double u, double y) const {
+  struct Point {
+    double value;
+    double slope;
+  };
+
+  Point at(double u, double y) const {
     const double m = y * u;
     const double short_of = m < 1.0 ? 1.0 - m : 0.0;
     switch (kind_) {
-      case Kind::kLogistic:
-        return m > 0.0 ? log1p(exp(-m)) : log1p(exp(m)) - m;
+      case Kind::kLogistic: {
+        const double e = exp(m > 0.0 ? -m : m);  // one exponential for both
+        const double wrong = (m > 0.0 ? e : 1.0) / (1.0 + e);
+        return {log1p(e) + (m > 0.0 ? 0.0 : -m), -y * wrong};
+      }
       case Kind::kHinge:
-        return short_of;
+        return {short_of, m < 1.0 ? -y : 0.0};
       case Kind::kSquaredHinge:
-        return short_of * short_of;
+        return {short_of * short_of, -2.0 * y * short_of};
       default:
-        return (y - u) * (y - u);
+        return {(y - u) * (y - u), -2.0 * (y - u)};
     }
   }
 
-  double slope(double u, double y) const {
-    const double m = y * u;
-    switch (kind_) {
-      case Kind::kLogistic:
-        return -y / (1.0 + exp(m));
-      case Kind::kHinge:
-        return m < 1.0 ? -y : 0.0;
-      case Kind::kSquaredHinge:
-        return m < 1.0 ? -2.0 * y * (1.0 - m) : 0.0;
-      default:
-        return -2.0 * (y - u);
-    }
-  }
+  double value(double u, double y) const { return at(u, y).value; }
+  double slope(double u, double y) const { return at(u, y).slope; }
 
  private:
   static Kind kind_of(const std::string& name) {

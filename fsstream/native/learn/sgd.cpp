@@ -63,10 +63,11 @@ std::size_t Sgd::run_end(const Batch& batch, std::size_t row, std::size_t& longe
 double Sgd::learn(const Row& row, double target, double importance) {
   const double score = intercept_ + weights_->score(row);
   watch(score, target);
-  progressive_loss_ += importance * loss_.value(score, target);
+  const Loss::Point loss = loss_.at(score, target);
+  progressive_loss_ += importance * loss.value;
   progressive_weight_ += importance;
   const double square = typical_square(row);
-  const double coefficient = -options_.learning_rate * importance * loss_.slope(score, target);
+  const double coefficient = -options_.learning_rate * importance * loss.slope;
   if (options_.l2 > 0.0) weights_->shrink(1.0 - options_.learning_rate * options_.l2);
   if (coefficient != 0.0) {
     weights_->add(row, coefficient);

@@ -70,6 +70,17 @@ std::vector<ActiveSet::Entry> SketchedWeights::keep_best(std::vector<ActiveSet::
   return left;
 }
 
+SketchedWeights::Asked SketchedWeights::ask(const std::vector<ActiveSet::Entry>& entries) {
+  Buffer<Key> keys;
+  keys.reserve(entries.size());
+  for (const ActiveSet::Entry& entry : entries) keys.push_back(entry.key);
+  Asked asked;
+  sketch_.hash(keys.data(), keys.size(), asked.hashed);
+  asked.estimates.reserve(keys.size() + kSlack);
+  sketch_.kernels().estimate(sketch_.rows(asked.hashed, 0), keys.size(), asked.estimates.data());
+  return asked;
+}
+
 void SketchedWeights::save_shared(StateWriter& out, double first, double second) const {
   const double numbers[] = {sketch_.scale(), threshold_, first, second};
   out.put("sketch", sketch_.cells());

@@ -43,6 +43,12 @@ class SketchedWeights : public Weights {
 
   // The k best of `all` stay; T becomes the smallest |weight| of them. Returns the others.
   std::vector<ActiveSet::Entry> keep_best(std::vector<ActiveSet::Entry>& all);
+  // What the sketch says of the weights of some entries, in its cells' unit, and where they lie.
+  struct Asked {
+    HashedKeys hashed;
+    Buffer<float> estimates;
+  };
+  Asked ask(const std::vector<ActiveSet::Entry>& entries);
   // Arrays that both kinds save.
   void save_shared(StateWriter& out, double first, double second) const;
   std::span<const double> load_shared(const StateReader& in);
@@ -75,7 +81,6 @@ class EstimatedWeights final : public SketchedWeights {
  private:
   float weight_of(const ActiveSet::Entry& entry) const override;
   void enter(const Row& row, std::size_t j);
-  void ask(std::vector<ActiveSet::Entry>& entries);
   std::vector<ActiveSet::Entry> prune();
   void attenuate_others(double factor);
 

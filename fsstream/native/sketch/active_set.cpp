@@ -38,13 +38,18 @@ ActiveSet::ActiveSet(std::size_t capacity)
   weights_ = Pages<float>(buckets * kBucket);
   refs_ = Pages<NameRef>(buckets * kBucket);
   used_ = Pages<std::uint8_t>(buckets);
+  const std::size_t filter_bits = std::min<std::size_t>(buckets * kBucket * 8, std::size_t{1} << 31);
+  filter_ = Pages<std::uint32_t>(filter_bits / 32);
+  filter_shift_ = 32 - std::countr_zero(filter_bits);
 }
 
 std::size_t ActiveSet::bytes() const {
-  return keys_.bytes() + weights_.bytes() + refs_.bytes() + used_.bytes() + names_.bytes();
+  return keys_.bytes() + weights_.bytes() + refs_.bytes() + used_.bytes() + filter_.bytes() + names_.bytes();
 }
 
 std::uint32_t ActiveSet::insert(Key key, std::uint32_t home, float weight, NameRef name) {
+  const std::uint32_t bit = home >> filter_shift_;
+  filter_[bit / 32] |= std::uint32_t{1} << (bit % 32);
   std::uint32_t bucket = home & bucket_mask_;
   while (used_[bucket] == kBucket) bucket = (bucket + 1) & bucket_mask_;
   const std::uint32_t slot = bucket * kBucket + used_[bucket]++;
@@ -115,6 +120,7 @@ std::vector<ActiveSet::Saved> ActiveSet::lift(const std::vector<Entry>& kept) {
 
 void ActiveSet::clear() {
   std::memset(used_.data(), 0, used_.bytes());
+  std::memset(filter_.data(), 0, filter_.bytes());
   size_ = 0;
   stored_names_ = 0;
   names_ = NamePool();

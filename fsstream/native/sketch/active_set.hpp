@@ -5,6 +5,7 @@
 // comparison. Nothing is removed singly: when the set holds `capacity` (2k) keys, prune keeps
 // the k best and rebuilds. Ties go to the smaller key, so what is kept never depends on
 // where things lie in the table.
+// Beside it lies a filter of eight bits a slot that knows most absent keys.
 //
 // Weights are numbers in the caller's unit.
 #pragma once
@@ -50,7 +51,7 @@ class ActiveSet {
     return slot;
   }
   // What the kernels that look up whole rows need.
-  KeyBuckets buckets() const { return {keys_.data(), used_.data(), bucket_mask_}; }
+  KeyBuckets buckets() const { return {keys_.data(), used_.data(), bucket_mask_, filter_.data(), filter_shift_}; }
   const float* weights() const { return weights_.data(); }
   // The key must be absent and the set not full.
   std::uint32_t insert(Key key, std::uint32_t home, float weight, NameRef name);
@@ -110,6 +111,8 @@ class ActiveSet {
   Pages<float> weights_;
   Pages<NameRef> refs_;
   Pages<std::uint8_t> used_;
+  Pages<std::uint32_t> filter_;
+  int filter_shift_;
   NamePool names_;
   std::uint64_t collisions_ = 0;
   std::vector<std::pair<std::string, std::string>> collided_;

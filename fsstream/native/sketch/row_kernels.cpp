@@ -110,7 +110,9 @@ std::size_t split(const KeyBuckets& buckets, const std::uint64_t* keys, const st
                   std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent) {
   std::size_t found = 0;
   for (std::size_t j = 0; j < count; ++j) {
-    const std::uint32_t slot = find(buckets, keys[j], homes[j]);
+    const std::uint32_t bit = homes[j] >> buckets.filter_shift;
+    const bool maybe = (buckets.filter[bit / 32] >> (bit % 32) & 1) != 0;
+    const std::uint32_t slot = maybe ? find(buckets, keys[j], homes[j]) : KeyBuckets::kNone;
     slots[found] = slot;
     present[found] = absent[j - found] = static_cast<std::uint32_t>(j);
     found += slot != KeyBuckets::kNone ? 1 : 0;

@@ -161,14 +161,26 @@ void find_listed(const KeyBuckets& buckets, const std::uint64_t* keys, const std
   for (std::size_t i = 0; i < count; ++i) slots[i] = find(buckets, keys[listed[i]], homes[listed[i]]);
 }
 
+inline __mmask16 pass_filter(const KeyBuckets& buckets, __m512i home, __mmask16 lanes) {
+  const __m512i bit = _mm512_srl_epi32(home, _mm_cvtsi32_si128(buckets.filter_shift));
+  const __m512i word =
+      _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), lanes, _mm512_srli_epi32(bit, 5), buckets.filter, 4);
+  const __m512i wanted = _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(bit, _mm512_set1_epi32(31)));
+  return _mm512_test_epi32_mask(word, wanted);
+}
+
 std::size_t split(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes, std::size_t count,
                   std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent) {
   std::size_t found = 0;
   for (std::size_t j = 0; j < count; j += kWide) {
-    alignas(64) std::uint32_t some[kWide];
-    const std::size_t end = count - j < kWide ? count - j : kWide;
-    for (std::size_t i = 0; i < end; ++i) some[i] = find(buckets, keys[j + i], homes[j + i]);
     const __mmask16 lanes = lanes_left(count - j);
+    const __mmask16 maybe = pass_filter(buckets, _mm512_maskz_loadu_epi32(lanes, homes + j), lanes);
+    alignas(64) std::uint32_t some[kWide];
+    _mm512_store_si512(some, _mm512_set1_epi32(-1));
+    for (std::uint32_t left = maybe; left != 0; left = _blsr_u32(left)) {
+      const std::size_t i = _tzcnt_u32(left);
+      some[i] = find(buckets, keys[j + i], homes[j + i]);
+    }
     const __m512i at = _mm512_load_si512(some);
     const __mmask16 hit = _mm512_mask_cmpneq_epi32_mask(lanes, at, _mm512_set1_epi32(-1));
     const __m512i numbers = numbers_from(j);
