@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/multiversion.hpp"
+
 namespace fsstream {
 
+namespace {
+
 // Byte-wide counters vectorise; 255 rounds of 64 is the most they hold.
-std::size_t count_lines(std::string_view text) {
+std::size_t counted(std::string_view text) {
   constexpr std::size_t kLanes = 64;
   const char* data = text.data();
   std::size_t left = text.size();
@@ -22,6 +26,13 @@ std::size_t count_lines(std::string_view text) {
     left -= rounds * kLanes;
   }
   return lines + static_cast<std::size_t>(std::count(data, data + left, '\n'));
+}
+
+}  // namespace
+
+std::size_t count_lines(std::string_view text) {
+  static const auto best = Compiled<&counted>::best();
+  return best(text);
 }
 
 }  // namespace fsstream
