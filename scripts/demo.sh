@@ -13,15 +13,15 @@ words() {
     <"$folder/words.jsonl" | fold -s -w 100 | sed 's/^/    /'
 }
 
-echo "\$ fsstream select --k 25 --format tokens --normalize l2 --passes 3 \\"
+echo "\$ fsstream select --k 25 --format tokens \\"
 echo "    --model spam.fss data/spam_sample.tsv.gz"
-fsstream select --k 25 --format tokens --normalize l2 --passes 3 \
+fsstream select --k 25 --format tokens \
   --model "$folder/spam.fss" --output "$folder/words.jsonl" data/spam_sample.tsv.gz
 cat "$folder/words.jsonl"
 
 echo
-echo "Three passes over 1,500 mails with 17,000 different words. A positive weight speaks for spam: it is"
-echo "about you and money, and wants a click now."
+echo "One pass over 1,500 mails with 17,000 different words. A positive weight speaks for spam: it is"
+echo "about you, money and guarantees, wants a click, and offers to remove you from its list."
 words '>'
 echo "A negative weight speaks for other mail: people quote, answer and argue about their work."
 words '<'
