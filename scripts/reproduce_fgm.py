@@ -179,10 +179,11 @@ def accuracy(options):
                 if split.truth is not None:
                     hits = [len(set(map(int, c)) & set(split.truth.tolist())) for c in (kept, ours.features)]
                     found = f" (true: {hits[1]}; l1 {hits[0]})"
+                peers = f"{plain:.4f} | {debiased:.4f} | {mild:.4f}"
+                spending = f"{spent:.2f} ({fits}) | {last:.2f} | {ours.seconds:.2f}"
                 print(
-                    f"| {name} | {seed} | {k} | {plain:.4f} | {debiased:.4f} | {mild:.4f} "
-                    f"| **{ours.accuracy:.4f}**{found} | {literal.accuracy:.4f} "
-                    f"| {spent:.2f} ({fits}) | {last:.2f} | {ours.seconds:.2f} |",
+                    f"| {name} | {seed} | {k} | {peers} | **{ours.accuracy:.4f}**{found} "
+                    f"| {literal.accuracy:.4f} | {spending} |",
                     flush=True,
                 )
 

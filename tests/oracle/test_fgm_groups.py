@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsstream import _native
@@ -84,6 +84,7 @@ def test_features_without_a_group_stand_alone():
     assert labels[b"9"] == "g02"
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_pruned_tree_is_the_unpruned_one(data):
     """Remark 2: subtrees whose root scores below the best found so far are never looked into."""

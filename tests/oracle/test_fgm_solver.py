@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -59,6 +59,7 @@ def solve(reduced, weights=None, bias=0.0, **options):
     )
 
 
+@settings(deadline=None)
 @given(
     norms=st.lists(st.floats(0, 100), min_size=1, max_size=6),
     tau=st.floats(0.01, 100),

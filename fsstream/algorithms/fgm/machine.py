@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from fsstream.algorithms.fgm.scans import Scan
 
 DROPPED_A_TRIM = 0.2
+TOLERANCE = 1e-4
+PAPER_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ class Machine:
             targets,
             costs,
             shift=self._shift,
-            tolerance=self._parameters.tolerance,
+            tolerance=self._parameters.tolerance or (PAPER_TOLERANCE if self._literal else TOLERANCE),
             literal=self._literal,
             cached_products=24 * scores.rows * groups <= self._memory // 8,
         )

@@ -21,7 +21,10 @@ class FgmParameters:
     C: float = parameter(0.0, "weight of the losses; 0: from the scale of the data (paper: 10)", low=0.0)
     rounds: int = parameter(0, "rounds; 0: as many as k needs", low=0)
     tolerance: float = parameter(
-        1e-3, "inner iterations stop when the objective falls by less than this share", low=0.0, high=1.0
+        0.0,
+        "inner iterations stop when the objective falls by less than this share; 0: 1e-4 (paper: 1e-3)",
+        low=0.0,
+        high=1.0,
     )
     stop: float = parameter(
         0.0, "rounds stop when the objective falls by less than this share, never below k", low=0.0, high=1.0
