@@ -38,7 +38,7 @@ types:
 # The test suite on a core that stops at the first bad access or undefined behaviour.
 asan:
 	@$(BOOTSTRAP) --extra test --sanitized
-	@scripts/sanitized.sh -m pytest -q $(ARGS)
+	@scripts/sanitized.sh -m pytest -q -n 2 --timeout 600 --hypothesis-profile ci $(ARGS)
 
 # A source distribution, and from nothing but that a wheel for this Python.
 wheel:
