@@ -1,7 +1,7 @@
 """Install pip into the Python that runs this, with nothing but the standard library.
 
-For machines that have no pip at all. Enters: the package index that pip itself would use (PIP_INDEX_URL, else
-pip's configuration files, else PyPI). Leaves: pip's newest wheel for this Python, its SHA-256 checked against
+For machines that have no pip at all. Enters: the package index that is configured for pip (PIP_INDEX_URL, else
+pip's configuration files); without one there is nothing to fetch from. Leaves: pip's newest wheel for this Python, its SHA-256 checked against
 the index, installed by running it from the file.
 """
 
@@ -36,7 +36,10 @@ def index_url():
     ]
     settings = configparser.ConfigParser(interpolation=None)
     settings.read([str(file) for file in files])
-    return settings.get("global", "index-url", fallback="")
+    url = settings.get("global", "index-url", fallback="")
+    if not url:
+        raise ValueError("no package index is configured")
+    return url
 
 
 def newest_wheel(page, base):
@@ -63,8 +66,8 @@ def fetch(url):
 
 
 def main():
-    page = index_url().rstrip("/") + "/pip/"
     try:
+        page = index_url().rstrip("/") + "/pip/"
         address, sha256 = newest_wheel(fetch(page).decode(), page)
         wheel = fetch(address)
         if hashlib.sha256(wheel).hexdigest() != sha256:
