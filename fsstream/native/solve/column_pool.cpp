@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kGate = 9.0;     // z^2 of a member of the model
 constexpr double kCopy = 1e-8;    // share of a column below which it is a copy of members
-constexpr double kCaution = 0.9;   // of the least share that the model leaves of a member
+constexpr double kCaution = 0.9;  // of the least share that the model leaves of a member
 constexpr int kRounds = 4;
 
 }  // namespace
