@@ -121,7 +121,8 @@ Verdict VwParser::read_namespace(Batch& batch, NamedRow& row, const char*& p, co
   p = skip_blanks(p, end);
   const bool bare = space.name.empty() && space.weight == 1;
   while (p != end && *p != '|') {
-    if (bare) p = skip_blanks(row.add_plain(p, read_plain_features), end);
+    // Plain fields are read up to the line feed: beyond `end` where blanks were cut off before it.
+    if (bare) p = skip_blanks(std::min(row.add_plain(p, read_plain_features), end), end);
     if (p == end || *p == '|') break;
     const Verdict feature = read_feature(batch, row, space, p, end);
     if (!feature.good()) return feature;
