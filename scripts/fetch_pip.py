@@ -1,8 +1,8 @@
 """Install pip into the Python that runs this, with nothing but the standard library.
 
-For machines that have no pip at all. Enters: the package index that is configured for pip (PIP_INDEX_URL, else
-pip's configuration files); without one there is nothing to fetch from. Leaves: pip's newest wheel for this Python, its SHA-256 checked against
-the index, installed by running it from the file.
+For machines that have no pip at all. Enters: the package index that is configured for pip (PIP_INDEX_URL,
+else pip's configuration files); without one there is nothing to fetch from. Leaves: pip's newest wheel for
+this Python, its SHA-256 checked against the index, installed by running it from the file.
 """
 
 import configparser
