@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ VERSION = 1
 class Model:
     """What `select --model` writes. `kind` is `numbers`, `binary` or `classes`."""
 
-    selection: Selection  # classes by number
+    selection: Selection  # in output order, classes by their labels
     intercepts: NDArray[np.float32]
     kind: str
     loss: str
@@ -55,12 +55,12 @@ class Model:
 
     def keys(self) -> NDArray[np.uint64]:
         """The identity of each feature: 2-bit codes of k-mers, else what its name gives."""
-        return np.array([self._key_of(name) for name in self.selection.names], dtype=np.uint64)
+        return np.array([self._key_of(name) for name in self.selection.raw_names], dtype=np.uint64)
 
     def predictor(self) -> Predictor:
         """What scores rows."""
-        named = self.selection.classes
-        classes = np.zeros(len(self.selection), np.uint32) if named is None else np.array(named, np.uint32)
+        numbers = self.class_numbers()
+        classes = np.zeros(len(self.selection), np.uint32) if numbers is None else numbers
         intercepts = self.intercepts.astype(np.float64)
         if self.has_products:
             return ProductModel(*self.factors(), self.selection.weights, classes, intercepts)
@@ -73,7 +73,7 @@ class Model:
 
     def factors(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint8]]:
         """The keys of both factors of each name, and whether there are two."""
-        split = [split_pair(name) for name in self.selection.names]
+        split = [split_pair(name) for name in self.selection.raw_names]
         first = np.array([self._key_of(factors[0]) for factors in split], dtype=np.uint64)
         second = np.array([self._key_of(factors[-1]) for factors in split], dtype=np.uint64)
         return first, second, np.array([len(factors) == 2 for factors in split], dtype=np.uint8)
@@ -81,9 +81,12 @@ class Model:
     def _key_of(self, name: bytes) -> int:
         return kmer_key(name) if self.reading.get("kmer") else key_of_name(name)
 
-    def named_selection(self) -> Selection:
-        """The selection with the labels of its classes."""
-        return name_classes(self.selection, self.labels)
+    def class_numbers(self) -> NDArray[np.uint32] | None:
+        """The class of each feature as its place among the labels."""
+        if self.selection.classes is None:
+            return None
+        number = {label: place for place, label in enumerate(self.labels)}
+        return np.array([number[str(label)] for label in self.selection.classes], dtype=np.uint32)
 
     def to_bytes(self) -> bytes:
         """The bytes of the model file: a function of the model alone."""
@@ -99,11 +102,12 @@ class Model:
             "reading": self.reading,
             "extra": sorted(chosen.extra),
         }
-        members = {f"names_{key}": value for key, value in pack_texts(list(chosen.names)).items()}
+        members = {f"names_{key}": value for key, value in pack_texts(list(chosen.raw_names)).items()}
         members |= {"weights": chosen.weights, "intercepts": self.intercepts}
         members |= {f"extra_{key}": column for key, column in chosen.extra.items()}
-        if chosen.classes is not None:
-            members["classes"] = np.array(chosen.classes, dtype=np.uint32)
+        classes = self.class_numbers()
+        if classes is not None:
+            members["classes"] = classes
         if chosen.groups is not None:
             texts = pack_texts([to_bytes(group) for group in chosen.groups])
             members |= {f"groups_{key}": value for key, value in texts.items()}
@@ -131,7 +135,7 @@ def name_classes(selection: Selection, labels: tuple[str, ...]) -> Selection:
     if selection.classes is None:
         return selection
     named = [labels[int(index)] for index in selection.classes]
-    return Selection(selection.names, selection.weights, named, selection.groups, selection.extra)
+    return replace(selection, classes=named)
 
 
 def kmer_key(name: bytes) -> int:
@@ -162,7 +166,7 @@ def _from_parts(meta: dict[str, Any], members: dict[str, NDArray[Any]]) -> Model
     if meta["kind"] not in ("numbers", "binary", "classes") or intercepts.ndim != 1 or not len(intercepts):
         raise ValueError("what it predicts is not said")
     return Model(
-        selection,
+        name_classes(selection, labels),
         intercepts,
         meta["kind"],
         str(meta["loss"]),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from fsstream.errors import DataError, UsageError
-from fsstream.text import to_bytes, to_text
+from fsstream.text import to_bytes
 
 if TYPE_CHECKING:
     from fsstream.selection import Selection
@@ -35,7 +35,7 @@ def selection_records(selection: Selection) -> list[dict[str, Any]]:
         current = label
         record: dict[str, Any] = {
             "rank": rank,
-            "feature": to_text(selection.names[index]),
+            "feature": selection.names[index],
             "weight": selection.weights[index],
         }
         if label is not None:

@@ -23,7 +23,7 @@ from fsstream.config import LEARNING_FIELDS, parse_parameters, suggest
 from fsstream.errors import LimitError, UsageError
 from fsstream.feeds import make_feed
 from fsstream.groups import read_groups
-from fsstream.model import Model
+from fsstream.model import Model, name_classes
 from fsstream.progress import Progress
 from fsstream.reading import Reading
 from fsstream.signals import StopSignals
@@ -178,7 +178,7 @@ class _Run:
             selection = dataclasses.replace(selection, weights=-selection.weights)
             intercepts = -intercepts
         return Model(
-            selection=selection,
+            selection=name_classes(selection, labels).ranked(),
             intercepts=intercepts,
             kind=self._aim.kind,
             loss=self._aim.loss,

@@ -63,7 +63,7 @@ def train(name: str, k: int, rows: Rows, passes: int, seed: int, settings: Setti
 
 def accuracy(learning, rows: Rows) -> float:
     chosen = learning.selection()
-    return rows.accuracy(list(chosen.names), chosen.weights)
+    return rows.accuracy(list(chosen.raw_names), chosen.weights)
 
 
 def tuned(name: str, rows: Rows, passes: int) -> Settings:

@@ -118,11 +118,11 @@ def fgm(split, k, *, loss="squared-hinge", shift=False, memory=4 << 30, groups=N
     found = learner.selection()
     columns = split.X_test.tocsc()
     u = np.full(len(split.y_test), float(learner.intercepts()[0]))
-    for name, weight in zip(found.names, found.weights.tolist(), strict=True):
+    for name, weight in zip(found.raw_names, found.weights.tolist(), strict=True):
         factors = [columns[:, [int(factor)]].toarray().ravel() for factor in split_pair(name)]
         u += weight * np.prod(factors, axis=0)
     right = float(np.mean(np.where(u > 0, 1, -1) == split.y_test))
-    return Chosen([name.decode() for name in found.names], right, seconds, dict(learner.facts()))
+    return Chosen([name.decode() for name in found.raw_names], right, seconds, dict(learner.facts()))
 
 
 def accuracy_of(model, X, y):

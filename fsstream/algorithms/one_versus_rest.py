@@ -59,9 +59,9 @@ class OneVersusRest(Learner):
         parts = [learner.selection() for learner in self._learners]
         extra_names = parts[0].extra if parts else {}
         return Selection(
-            names=[name for part in parts for name in part.names],
+            raw_names=[name for part in parts for name in part.raw_names],
             weights=np.concatenate([part.weights for part in parts] or [np.empty(0, np.float32)]),
-            classes=[index for index, part in enumerate(parts) for _ in part.names],
+            classes=[index for index, part in enumerate(parts) for _ in part.raw_names],
             groups=_joined([part.groups for part in parts]),
             extra={name: np.concatenate([part.extra[name] for part in parts]) for name in extra_names},
         )

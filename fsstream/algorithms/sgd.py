@@ -53,7 +53,7 @@ class SgdLearner(Learner):
         """Warm start: begin with the features of an earlier model."""
         chosen = model.selection
         for name, key, weight in zip(
-            chosen.names, model.keys().tolist(), chosen.weights.tolist(), strict=True
+            chosen.raw_names, model.keys().tolist(), chosen.weights.tolist(), strict=True
         ):
             self.kernel.seed(name, key, weight)
         self.kernel.intercept = float(model.intercepts[0])

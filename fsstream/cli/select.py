@@ -31,10 +31,10 @@ def select(options: SelectOptions) -> None:
         if options.summary:
             publisher.add(options.summary, orjson.dumps(outcome.summary, option=orjson.OPT_INDENT_2) + b"\n")
         if options.output:
-            publisher.add(options.output, selection_file(outcome.model.named_selection(), options.output))
+            publisher.add(options.output, selection_file(outcome.model.selection, options.output))
         publisher.commit()
     if not options.output:
-        stdout.write([selection_lines(outcome.model.named_selection())])
+        stdout.write([selection_lines(outcome.model.selection)])
     if options.verbose:
         from fsstream.summary import show_summary
 

@@ -41,7 +41,7 @@ def result(path: Path, **options: Any) -> tuple[bytes, bytes]:
     resolved = SelectOptions(inputs=(str(path),), **options)
     resolved.check()
     model = run.select(resolved).model
-    return selection_lines(model.named_selection()), model.to_bytes()
+    return selection_lines(model.selection), model.to_bytes()
 
 
 @pytest.fixture

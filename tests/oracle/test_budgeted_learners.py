@@ -80,8 +80,8 @@ def test_more_rounds_leave_less_to_trim(name):
     alone = learner(name, {"l1": chosen.facts()["l1"]})
     learn(alone, *rows_of(n=400))
     assert len(alone.selection()) == left[1]
-    kept = sorted(alone.selection().names[i] for i in alone.selection().order[:20])
-    assert kept == sorted(chosen.selection().names)
+    kept = sorted(alone.selection().raw_names[i] for i in alone.selection().order[:20])
+    assert kept == sorted(chosen.selection().raw_names)
 
 
 @pytest.mark.parametrize("name", BUDGETED + L1)
@@ -101,7 +101,9 @@ def test_a_restored_run_goes_on_bit_for_bit(name, stop):
         second.update(batch_of(rows, targets))
         wanted = second.end_pass()
     one, two = whole.selection(), second.selection()
-    assert dict(zip(one.names, one.weights, strict=True)) == dict(zip(two.names, two.weights, strict=True))
+    assert dict(zip(one.raw_names, one.weights, strict=True)) == dict(
+        zip(two.raw_names, two.weights, strict=True)
+    )
     np.testing.assert_array_equal(whole.intercepts(), second.intercepts())
 
 
@@ -136,7 +138,7 @@ def test_a_sketch_finds_planted_features_among_many():
     rows, targets = rows_of(n=1500, d=600)
     chosen = learner("b-arda", {"k": 5}, store="sketch", sketch_width=512)
     learn(chosen, rows, targets)
-    found = {int(feature) for feature in chosen.selection().names}
+    found = {int(feature) for feature in chosen.selection().raw_names}
     assert len(found & set(range(5))) >= 4
 
 
@@ -158,6 +160,6 @@ def test_the_untuned_step_follows_the_scale_of_the_rows():
     learn(small, rows, targets)
     learn(large, rows * 1024, targets)
     one, two = small.selection(), large.selection()
-    assert set(one.names) == set(two.names)
-    weights = dict(zip(two.names, two.weights, strict=True))
-    np.testing.assert_allclose(one.weights / 1024, [weights[name] for name in one.names], rtol=1e-2)
+    assert set(one.raw_names) == set(two.raw_names)
+    weights = dict(zip(two.raw_names, two.weights, strict=True))
+    np.testing.assert_allclose(one.weights / 1024, [weights[name] for name in one.raw_names], rtol=1e-2)

@@ -36,7 +36,7 @@ def test_planted_groups_are_found_whole():
         assert found.groups is not None
         assert set(found.groups) == {f"g{j:02d}" for j in relevant}
         assert len(found) == 12
-        for name, group in zip(found.names, found.groups, strict=True):
+        for name, group in zip(found.raw_names, found.groups, strict=True):
             assert table[name] == (group,)
 
 
@@ -69,7 +69,7 @@ def test_overlapping_groups_share_columns():
     fgm = grouped(2, table, B=1, trim=1.0)
     run(fgm, batches(X[:, :10], y))
     found = fgm.selection()
-    assert sorted(found.names) == [b"%d" % j for j in range(10)]
+    assert sorted(found.raw_names) == [b"%d" % j for j in range(10)]
     assert set(found.groups) == {"left", "right"}
 
 
@@ -79,7 +79,7 @@ def test_features_without_a_group_stand_alone():
     fgm = grouped(40, lone, trim=1.0)
     run(fgm, batches(X, y))
     found = fgm.selection()
-    labels = dict(zip(found.names, found.groups, strict=True))
+    labels = dict(zip(found.raw_names, found.groups, strict=True))
     assert labels[b"3"] == "3"
     assert labels[b"9"] == "g02"
 
@@ -129,5 +129,6 @@ def test_namespaces_are_groups():
     found = fgm.selection()
     assert set(found.groups) == {f"ns{j}" for j in relevant}
     assert all(
-        name.split(b"^")[0].decode() == group for name, group in zip(found.names, found.groups, strict=True)
+        name.split(b"^")[0].decode() == group
+        for name, group in zip(found.raw_names, found.groups, strict=True)
     )

@@ -60,7 +60,7 @@ def run(fgm, rows):
 
 def outcome(fgm):
     found = fgm.selection()
-    return dict(zip(found.names, found.weights.tolist(), strict=True)), fgm.intercepts().tolist()
+    return dict(zip(found.raw_names, found.weights.tolist(), strict=True)), fgm.intercepts().tolist()
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -57,7 +57,7 @@ def learner(k: int, loss: str, common: dict | None = None, **parameters) -> Miss
 
 def selected(mission: Mission) -> dict[int, np.float32]:
     chosen = mission.selection()
-    return {int(name): weight for name, weight in zip(chosen.names, chosen.weights, strict=True)}
+    return {int(name): weight for name, weight in zip(chosen.raw_names, chosen.weights, strict=True)}
 
 
 @settings(max_examples=60, deadline=None)
@@ -137,7 +137,7 @@ def test_exactly_k_come_out_and_ties_go_by_name(active):
     assert len(mission.selection()) == 2
     many = learner(3, "logistic", active=active, sketch_width=1 << 16)
     many.update(batch)
-    assert sorted(many.selection().names) == [b"10", b"100", b"7"]
+    assert sorted(many.selection().raw_names) == [b"10", b"100", b"7"]
 
 
 @pytest.mark.parametrize("active", ["exact", "estimated"])
@@ -162,7 +162,7 @@ def test_a_key_met_under_another_name_is_counted(active):
     )
     mission = learner(2, "logistic", active=active)
     mission.update(batch)
-    assert mission.selection().names == [b"first"]
+    assert mission.selection().raw_names == [b"first"]
     facts = mission.facts()
     assert facts["collisions"] == 1
     assert facts["collided"] == [("first", "other")]
@@ -174,7 +174,7 @@ def test_a_warm_start_scores_as_the_model_it_came_from(active):
     old = learner(20, "logistic", active=active, sketch_width=1 << 14)
     old.update(batch_of(data))
     chosen = old.selection()
-    keys = np.array([int(name) for name in chosen.names], dtype=np.uint64)
+    keys = np.array([int(name) for name in chosen.raw_names], dtype=np.uint64)
     new = learner(20, "logistic", active=active, sketch_width=1 << 14)
     new.start_from(Model(chosen, old.intercepts(), "binary", "logistic", ("-1", "1")))
     assert selected(new) == pytest.approx(selected(old), rel=1e-5)
