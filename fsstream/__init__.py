@@ -1,8 +1,8 @@
 """Select features from streams too wide and too long for anything else.
 
 >>> import fsstream
->>> outcome = fsstream.select("train.svm", algo="mission", k=100)  # doctest: +SKIP
->>> outcome.model.selection.names[:3]  # doctest: +SKIP
+>>> fsstream.select("data/spam_sample.tsv.gz", algo="mission", k=3, format="tokens").names
+['re', 'click', 'our']
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fsstream.api import select
+    from fsstream.api import Selector, read, select
     from fsstream.errors import FsstreamError
     from fsstream.model import Model, load_model
+    from fsstream.rows import Rows
+    from fsstream.run import Outcome
     from fsstream.selection import Selection
 
 __version__ = "0.1.0"
@@ -22,11 +24,26 @@ __version__ = "0.1.0"
 _HOMES = {
     "FsstreamError": "fsstream.errors",
     "Model": "fsstream.model",
+    "Outcome": "fsstream.run",
+    "Rows": "fsstream.rows",
     "Selection": "fsstream.selection",
+    "Selector": "fsstream.api",
     "load_model": "fsstream.model",
+    "read": "fsstream.api",
     "select": "fsstream.api",
 }
-__all__ = ["FsstreamError", "Model", "Selection", "__version__", "load_model", "select"]
+__all__ = [
+    "FsstreamError",
+    "Model",
+    "Outcome",
+    "Rows",
+    "Selection",
+    "Selector",
+    "__version__",
+    "load_model",
+    "read",
+    "select",
+]
 
 
 def __getattr__(name: str) -> object:

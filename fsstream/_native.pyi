@@ -90,6 +90,9 @@ class Batch:
         names: Sequence[bytes] | None = None,
         labels: Sequence[bytes] | None = None,
     ) -> Batch: ...
+    def copy(self) -> Batch:
+        """The same rows, with targets and weights of their own."""
+
     def clear(self) -> None: ...
     def __len__(self) -> int: ...
     @property
@@ -114,6 +117,12 @@ class Batch:
     def skipped_windows(self) -> int: ...
     @property
     def bad(self) -> list[tuple[int, int, int, str, str | None]]: ...
+    @property
+    def source(self) -> bytes: ...
+    @property
+    def named(self) -> bool:
+        """Whether names are more than the decimals of the keys."""
+
     def normalize_l2(self) -> None: ...
     def set_targets(self, targets: NDArray[np.float32]) -> None: ...
     def labels(self) -> list[bytes]: ...
@@ -208,6 +217,27 @@ class VwParser(Parser):
 
 class ColumnsParser(Parser):
     def __init__(self) -> None: ...
+
+class ArrayRows:
+    """Rows that are numbers already: columns are keys, or places in a table of names."""
+
+    def __init__(self, names: Sequence[bytes] | None = None) -> None: ...
+    def fill(
+        self,
+        lines: Buffer,
+        batch: Batch,
+        source: str,
+        row_starts: NDArray[np.uint64],
+        columns: NDArray[np.uint64],
+        values: NDArray[np.float32],
+        labels: NDArray[np.uint32],
+        label_texts: Sequence[bytes],
+        importance: NDArray[np.float32] | None = None,
+    ) -> None: ...
+
+class NameFilter:
+    def __init__(self, keep: Sequence[bytes], ignore: Sequence[bytes]) -> None: ...
+    def drop_entries(self, batch: Batch) -> None: ...
 
 class NormalizedParser(Parser):
     def __init__(self, parser: Parser) -> None: ...

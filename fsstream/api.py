@@ -1,27 +1,279 @@
-"""The library's door to the main job."""
+"""The library: read, select, and learn batch by batch. What is selected is what the command selects."""
 
 from __future__ import annotations
 
 import os
+from contextlib import closing
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fsstream import run
-from fsstream.config import SelectOptions, from_mapping
+from fsstream.algorithms.learner import Access
+from fsstream.arrays import ids_source, matrix_source
+from fsstream.config import LEARNING_FIELDS, ApplyOptions, SelectOptions, from_mapping
+from fsstream.errors import DataError, Interrupted, UsageError
+from fsstream.feeds import Aim
+from fsstream.reading import Reading, RowsReading, make_reading
+from fsstream.rows import GivenRows, Rows
+from fsstream.sources import PEEK_RECORDS, Source
+from fsstream.sources.given import GivenSource
+from fsstream.task import Labels
+from fsstream.training import Training, check_uses, find_backend
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
+    from fsstream.model import Model
+    from fsstream.rows import RowSource
     from fsstream.run import Outcome
+    from fsstream.selection import Selection
 
 
-def select(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], **options: Any) -> Outcome:
-    """Select features from one or several files, with the options of `fsstream select` as keywords.
+def read(source: Any, *, format: str = "auto", **options: Any) -> Iterator[Rows]:  # noqa: A002
+    """Look at what the parsers see: the rows of paths, file objects or pieces of bytes, some at a time.
 
-    Returns the model and the summary of the run; nothing is written.
+    Takes the options of `fsstream select` that say how input is read.
+
+    >>> for rows in fsstream.read("data/mushrooms.libsvm.zst"):
+    ...     print(rows, sorted(set(rows.labels)), rows.to_csr().shape)
+    <8124 rows with 170604 entries of data/mushrooms.libsvm.zst> ['1', '2'] (8124, 113)
     """
-    paths = [source] if isinstance(source, str | os.PathLike) else list(source)
-    resolved = from_mapping(
-        SelectOptions, {"inputs": [os.fspath(path) for path in paths], "quiet": True, **options}
-    )
+    paths, given = find_source(source)
+    resolved = from_mapping(ApplyOptions, {"inputs": paths, "format": format, "quiet": True, **options})
     resolved.check()
-    return run.select(resolved)
+    return _read(resolved, given)
+
+
+def _read(options: ApplyOptions, given: Source | RowSource | None) -> Iterator[Rows]:
+    with closing(make_reading(options, given)) as reading:
+        batches = reading.batches(reuse=False) if isinstance(reading, Reading) else reading.batches()
+        for parsed in batches:
+            yield Rows(parsed.block, parsed.batch)
+
+
+def select(
+    source: Any,
+    y: Any = None,
+    *,
+    weights: Any = None,
+    names: Sequence[str | bytes] | None = None,
+    **options: Any,
+) -> Outcome:
+    """Select features, with the options of `fsstream select` as keywords; nothing is written.
+
+    `source` is what the command reads: a path or several, a file object, or pieces of bytes. Or it is
+    rows: a scipy matrix, a dense array, `(ids, values, indptr)`, `(ids, values)` with an array of each
+    for every row, or what `read` gives. Arrays come with labels `y`, and may have row weights and, if
+    they are matrices, names of the columns; without names a column is called by its number.
+
+    The outcome has `names`, `weights`, `to_dict()` and `to_jsonl()`; its `model` predicts, its
+    `summary` says what happened.
+
+    >>> outcome = fsstream.select("data/spam_sample.tsv.gz", k=3, format="tokens")
+    >>> outcome.names
+    ['re', 'click', 'our']
+    >>> X = np.array([[1, 0, 3], [0, 2, 1], [2, 0, 2], [0, 1, 3]])
+    >>> fsstream.select(X, ["no", "yes", "no", "yes"], k=1, names=["a", "b", "c"]).names
+    ['b']
+    """
+    paths, given = find_source(source, y, weights, names)
+    resolved = from_mapping(SelectOptions, {"inputs": paths, "quiet": True, **options})
+    resolved.check()
+    return _interruptible(resolved, given)
+
+
+def _interruptible(options: SelectOptions, given: Source | RowSource | None) -> Outcome:
+    try:
+        return run.select(options, given)
+    except Interrupted as error:
+        if error.exit_code == 130:
+            raise KeyboardInterrupt from error
+        raise
+
+
+class Selector:
+    """Selects from batches as they come: the backends that read rows once.
+
+    `classes` says all labels beforehand (two of them: the smaller number, or the earlier in byte order, is
+    the negative one). Without them the first 10,000 rows are kept back until the kind of the labels is
+    known, as it is for a file; so the batches may be cut anywhere.
+
+    >>> selector = fsstream.Selector(k=3)
+    >>> for rows in fsstream.read("data/spam_sample.tsv.gz", format="tokens"):
+    ...     selector.update(rows)
+    >>> selector.selection.names
+    ['re', 'click', 'our']
+    """
+
+    def __init__(
+        self,
+        *,
+        algo: str = "mission",
+        k: int | None = None,
+        classes: Iterable[Any] | None = None,
+        **options: Any,
+    ) -> None:
+        allowed = {*LEARNING_FIELDS, "init", "threads"} - {"passes", "shuffle"}
+        for name in options:
+            if name.replace("-", "_") not in allowed:
+                raise UsageError(
+                    f"{name} has no use where batches are learned as they come", hint="see select"
+                )
+        self._options: SelectOptions = from_mapping(
+            SelectOptions, {"algo": algo, "k": k, "quiet": True, **options}
+        )
+        self._options.check()
+        self._chosen = find_backend(algo)
+        check_uses(self._options, self._chosen)
+        if self._chosen.access is not Access.ROWS:
+            raise UsageError(f"{algo} needs the data more than once", hint="fsstream.select reads it again")
+        self._recipe: dict[str, Any] = {}
+        self._waiting: list[Rows] = []
+        self._training: Training | None = None
+        self.rows = 0
+        if classes is not None:
+            self._begin(_labels_of(classes))
+
+    def update(self, batch: Any, y: Any = None, *, weights: Any = None, names: Any = None) -> None:
+        """Learn rows: some of `read`, or arrays with their labels as `select` takes them."""
+        paths, source = find_source(batch, y, weights, names)
+        if paths or source is None or isinstance(source, Source):
+            raise UsageError(
+                "update takes rows", hint="for rows in fsstream.read(path): selector.update(rows)"
+            )
+        reading = RowsReading(self._options, source)
+        self._recipe = reading.recipe()
+        for parsed in reading.batches():
+            self.rows += parsed.batch.rows
+            if self._training is not None:
+                self._learn(self._training, Rows(parsed.block, parsed.batch))
+            else:
+                self._waiting.append(Rows(parsed.block, parsed.batch))
+                if self.rows >= PEEK_RECORDS:
+                    self._begin(self._labels_waiting())
+
+    @property
+    def model(self) -> Model:
+        """The model as it is now, to predict with or to save."""
+        if self._training is None:
+            self._begin(self._labels_waiting())
+        assert self._training is not None
+        self._training.aim.check_rows()
+        return self._training.model()
+
+    @property
+    def selection(self) -> Selection:
+        """The features that are selected now."""
+        return self.model.selection
+
+    def _labels_waiting(self) -> Labels:
+        texts = list(chain.from_iterable(rows.batch.labels() for rows in self._waiting))
+        values = np.concatenate([[], *(rows.batch.label_values for rows in self._waiting)]).tolist()
+        return Labels.seen(texts[:PEEK_RECORDS], values[:PEEK_RECORDS])
+
+    def _begin(self, labels: Labels) -> None:
+        aim = Aim.decide(self._options, labels, self._chosen)
+        self._training = Training(self._options, self._chosen, aim, aim.task, lambda: self._recipe)
+        waiting, self._waiting = self._waiting, []
+        for rows in waiting:
+            self._learn(self._training, rows)
+
+    def _learn(self, training: Training, rows: Rows) -> None:
+        training.aim.resolve(rows)
+        training.learner.update(rows.batch)
+        training.aim.rows += len(rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copy: the options, the labels, and the learner's arrays."""
+        if self._training is None and self._waiting:
+            self._begin(self._labels_waiting())
+        state = {"options": self._options, "recipe": self._recipe, "rows": self.rows, "learned": None}
+        if self._training is not None:
+            aim = self._training.aim
+            state["learned"] = (aim.loss, aim.kind, aim.labels, aim.rows, self._training.learner.state())
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._options, self._recipe, self.rows = state["options"], state["recipe"], state["rows"]
+        self._chosen = find_backend(self._options.algo)
+        self._waiting, self._training = [], None
+        if state["learned"] is not None:
+            loss, kind, labels, rows, learned = state["learned"]
+            aim = Aim.continued(self._options, loss, kind, labels, rows)
+            self._training = Training(self._options, self._chosen, aim, aim.task, lambda: self._recipe)
+            self._training.learner.restore(learned)
+
+
+def scores(model: Model, source: Any, names: Any = None, **options: Any) -> NDArray[np.float32]:
+    """The scores of all rows of a source: rows x outputs."""
+    from fsstream.apply import score_batches
+
+    paths, given = find_source(source, names=names)
+    resolved = from_mapping(ApplyOptions, {"inputs": paths, "quiet": True, **options})
+    resolved.check()
+    found = list(score_batches(model, resolved, given))
+    return np.concatenate(found) if found else np.empty((0, model.outputs), np.float32)
+
+
+def find_source(
+    source: Any, y: Any = None, weights: Any = None, names: Any = None
+) -> tuple[tuple[str, ...], Source | RowSource | None]:
+    """What was given to read: paths, or bytes or rows in their place."""
+    rows = _rows_of_arrays(source, y, weights, names)
+    if rows is not None:
+        return (), rows
+    if y is not None or weights is not None or names is not None:
+        raise UsageError("y, weights and names go with arrays", hint="text has its labels in every record")
+    if isinstance(source, str | os.PathLike):
+        return (os.fspath(source),), None
+    if isinstance(source, Rows):
+        return (), GivenRows([source])
+    if isinstance(source, bytes | bytearray | memoryview):
+        return (), GivenSource([bytes(source)])
+    if hasattr(source, "read"):
+        return (), GivenSource(source)
+    try:
+        pieces = iter(source)
+    except TypeError:
+        raise UsageError(f"{type(source).__name__} is nothing that rows can be read from") from None
+    return _of_pieces(source, pieces)
+
+
+def _of_pieces(source: Any, pieces: Iterator[Any]) -> tuple[tuple[str, ...], Source | RowSource | None]:
+    first = next(pieces, None)
+    if first is None:
+        raise DataError("there is no data: nothing was given to read")
+    if isinstance(first, str | os.PathLike):
+        return tuple(os.fspath(path) for path in chain([first], pieces)), None
+    if isinstance(first, Rows):
+        return (), GivenRows(source if isinstance(source, list | tuple) else chain([first], pieces))
+    return (), GivenSource(chain([first], pieces))
+
+
+def _rows_of_arrays(source: Any, y: Any, weights: Any, names: Any) -> RowSource | None:
+    if hasattr(source, "tocsr") or isinstance(source, np.ndarray):
+        return matrix_source(source, y, weights, names)
+    if isinstance(source, list | tuple) and source:
+        first = source[0]
+        if isinstance(source, tuple) and len(source) in (2, 3) and _is_array(first):
+            if names is not None:
+                raise UsageError("names are of a matrix's columns", hint="ids are names already")
+            return ids_source(source, y, weights)
+        if _is_array(first):
+            return matrix_source(np.asarray(source), y, weights, names)
+    return None
+
+
+def _is_array(part: Any) -> bool:
+    return isinstance(part, np.ndarray) or (isinstance(part, list | tuple) and not isinstance(part, str))
+
+
+def _labels_of(classes: Iterable[Any]) -> Labels:
+    source = matrix_source(np.zeros((len(known := list(classes)), 0)), known)
+    batches = [rows.batch for rows in source.rows()]
+    texts = [label for batch in batches for label in batch.labels()]
+    return Labels.seen(texts, [value for batch in batches for value in batch.label_values.tolist()])

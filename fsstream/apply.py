@@ -12,7 +12,7 @@ from fsstream._native import LabelMap
 from fsstream.errors import DataError
 from fsstream.metrics import make_metrics
 from fsstream.output import json_line
-from fsstream.reading import Reading, row_fault
+from fsstream.reading import make_reading, row_fault
 from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from fsstream.config import InputOptions
     from fsstream.model import Model
     from fsstream.pipeline import Parsed
+    from fsstream.rows import RowSource
+    from fsstream.sources import Source
 
 
 # What a model remembers of how its input was read, and a stream to be scored takes over.
@@ -62,12 +64,27 @@ def predictions(model: Model, options: InputOptions) -> Iterator[bytes]:
         yield b"".join(map(json_line, _records(model, parsed.batch, scores)))
 
 
+def score_batches(
+    model: Model, options: InputOptions, source: Source | RowSource | None = None
+) -> Iterator[NDArray[np.float32]]:
+    """The scores of all rows, some at a time: rows x outputs."""
+    for _, scores in _scored(model, options, labelled=False, source=source):
+        yield scores.copy()
+
+
+def decisions(model: Model, scores: NDArray[np.float32]) -> NDArray[Any]:
+    """What scores mean: numbers, or the places of labels."""
+    if model.kind == "numbers":
+        return scores[:, 0]
+    return (scores[:, 0] > 0).astype(int) if model.kind == "binary" else scores.argmax(axis=1)
+
+
 def _scored(
-    model: Model, options: InputOptions, *, labelled: bool
+    model: Model, options: InputOptions, *, labelled: bool, source: Source | RowSource | None = None
 ) -> Iterator[tuple[Parsed, NDArray[np.float32]]]:
     predictor = model.predictor()
     labels = LabelMap(model.kind, [to_bytes(label) for label in model.labels], growing=False)
-    with closing(Reading(as_trained(model, options))) as reading:
+    with closing(make_reading(as_trained(model, options), source)) as reading:
         for parsed in reading.batches():
             labels.resolve(parsed.batch)
             if labelled:
@@ -100,13 +117,12 @@ def _records(model: Model, batch: Batch, scores: NDArray[np.float32]) -> Iterato
 def _columns(model: Model, scores: NDArray[np.float32]) -> dict[str, Any]:
     if model.kind == "numbers":
         return {"score": scores[:, 0]}
+    best = decisions(model, scores)
     if model.kind == "binary":
-        best = (scores[:, 0] > 0).astype(int)
         columns: dict[str, Any] = {"score": scores[:, 0]}
         if model.loss == "logistic":
             columns["probability"] = (1 / (1 + np.exp(-scores[:, 0].astype(np.float64)))).astype(np.float32)
     else:
-        best = scores.argmax(axis=1)
         rows = np.arange(len(scores))
         columns = {"score": scores[rows, best]}
         if model.loss == "softmax":

@@ -20,10 +20,10 @@ from fsstream.reading import Reading, row_fault
 from fsstream.sources.spool import Spool
 from fsstream.sources.transpose import Columns
 from fsstream.task import Labels, decide, make_map, start_labels
-from fsstream.text import to_text
+from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Protocol
 
     from numpy.typing import NDArray
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from fsstream.config import SelectOptions
     from fsstream.model import Model
     from fsstream.pipeline import Parsed
+    from fsstream.reading import AnyReading
     from fsstream.signals import StopSignals
 
     class Feed(Protocol):
@@ -81,6 +82,13 @@ class Aim:
             loss, kind, make_map(kind, known, options.max_classes, weights), initial, options.max_classes
         )
 
+    @classmethod
+    def continued(cls, options: SelectOptions, loss: str, kind: str, labels: Iterable[str], rows: int) -> Aim:
+        """As it was when so many rows had been seen."""
+        weights = map(split_class_weight, options.class_weight)
+        label_map = make_map(kind, list(map(to_bytes, labels)), options.max_classes, weights)
+        return cls(loss, kind, label_map, None, options.max_classes, rows)
+
     @property
     def labels(self) -> tuple[str, ...]:
         """Canonical labels: negative and positive, or the classes in order of appearance."""
@@ -117,7 +125,7 @@ class RowFeed:
         self,
         options: SelectOptions,
         chosen: type[Learner],
-        reading: Reading,
+        reading: AnyReading,
         signals: StopSignals,
         *,
         again: bool,
@@ -201,7 +209,7 @@ class ColumnFeed:
     """The features of a `columns` stream; the targets of the samples come from --targets."""
 
     def __init__(
-        self, options: SelectOptions, chosen: type[Learner], reading: Reading, signals: StopSignals
+        self, options: SelectOptions, chosen: type[Learner], reading: AnyReading, signals: StopSignals
     ) -> None:
         assert options.targets is not None
         self._reading = reading
@@ -260,7 +268,7 @@ class TransposedFeed:
     """The features of a row stream, for learners that take one after the other."""
 
     def __init__(
-        self, options: SelectOptions, chosen: type[Learner], reading: Reading, signals: StopSignals
+        self, options: SelectOptions, chosen: type[Learner], reading: AnyReading, signals: StopSignals
     ) -> None:
         self._signals = signals
         self._columns = Columns(options.memory_bytes // 2, options.spool_dir)
@@ -300,7 +308,9 @@ class TransposedFeed:
         return np.concatenate(targets)
 
 
-def make_feed(options: SelectOptions, chosen: type[Learner], reading: Reading, signals: StopSignals) -> Feed:
+def make_feed(
+    options: SelectOptions, chosen: type[Learner], reading: AnyReading, signals: StopSignals
+) -> Feed:
     """The feed that gives the backend the access it needs."""
     if reading.format == "columns":
         if chosen.access is not Access.COLUMNS:

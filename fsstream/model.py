@@ -81,6 +81,38 @@ class Model:
     def _key_of(self, name: bytes) -> int:
         return kmer_key(name) if self.reading.get("kmer") else key_of_name(name)
 
+    def scores(self, source: Any, *, names: Any = None, **options: Any) -> NDArray[np.float32]:
+        """The score of each row of what `select` reads, for each class when there are more than two.
+
+        What is not said about the input is taken to be as it was in training.
+        """
+        from fsstream import api
+
+        found = api.scores(self, source, names, **options)
+        return found if self.kind == "classes" else found[:, 0]
+
+    def predict(self, source: Any, *, names: Any = None, **options: Any) -> NDArray[Any]:
+        """The label of each row of what `select` reads, or the number.
+
+        >>> import fsstream
+        >>> model = fsstream.select("data/spam_sample.tsv.gz", k=8, format="tokens").model
+        >>> model.predict([b"? click here to remove\\n? re: but you wrote\\n"]).tolist()
+        ['spam', 'ham']
+        """
+        from fsstream.apply import decisions
+
+        found = self.scores(source, names=names, **options)
+        decided = decisions(self, found.reshape(len(found), -1))
+        return decided if self.kind == "numbers" else np.array(self.labels, dtype=object)[decided]
+
+    def save(self, path: str | Path) -> None:
+        """Write the model file: whole, or not at all."""
+        from fsstream.publish import Publisher
+
+        with Publisher() as publisher:
+            publisher.add(str(path), self.to_bytes())
+            publisher.commit()
+
     def class_numbers(self) -> NDArray[np.uint32] | None:
         """The class of each feature as its place among the labels."""
         if self.selection.classes is None:

@@ -39,21 +39,31 @@ class _Ticket:
 
 
 def parse_blocks(
-    blocks: Iterator[Block], make_parser: Callable[[], Parser], *, threads: int, skip_bad: bool
+    blocks: Iterator[Block],
+    make_parser: Callable[[], Parser],
+    *,
+    threads: int,
+    skip_bad: bool,
+    reuse: bool = True,
 ) -> Iterator[Parsed]:
-    """Parse with `threads` - 1 threads beside the caller's; with one thread, in the caller's."""
+    """Parse with `threads` - 1 threads beside the caller's; with one thread, in the caller's.
+
+    With `reuse` a batch is good until the next one is taken, else for as long as anybody holds it.
+    """
     if threads == 1:
-        yield from _parse_here(blocks, make_parser(), skip_bad)
+        yield from _parse_here(blocks, make_parser(), skip_bad, reuse)
     else:
-        with _Workers(blocks, make_parser, workers=threads - 1, skip_bad=skip_bad) as workers:
+        with _Workers(blocks, make_parser, workers=threads - 1, skip_bad=skip_bad, reuse=reuse) as workers:
             yield from workers
 
 
-def _parse_here(blocks: Iterator[Block], parser: Parser, skip_bad: bool) -> Iterator[Parsed]:
+def _parse_here(blocks: Iterator[Block], parser: Parser, skip_bad: bool, reuse: bool) -> Iterator[Parsed]:
     batch = Batch()
     for block in blocks:
         _parse(parser, block, batch, skip_bad)
         yield Parsed(block, batch)
+        if not reuse:
+            batch = Batch()
 
 
 def _parse(parser: Parser, block: Block, batch: Batch, skip_bad: bool) -> None:
@@ -64,9 +74,16 @@ class _Workers:
     """Threads that read and parse ahead. Reading is in turn, parsing is side by side."""
 
     def __init__(
-        self, blocks: Iterator[Block], make_parser: Callable[[], Parser], *, workers: int, skip_bad: bool
+        self,
+        blocks: Iterator[Block],
+        make_parser: Callable[[], Parser],
+        *,
+        workers: int,
+        skip_bad: bool,
+        reuse: bool,
     ) -> None:
         self._blocks = blocks
+        self._reuse = reuse
         self._skip_bad = skip_bad
         self._turn = threading.Lock()  # held while a Block is read and its ticket queued
         self._free: deque[Batch] = deque(Batch() for _ in range(2 * workers + 1))
@@ -105,7 +122,7 @@ class _Workers:
                 return
             yield Parsed(ticket.block, ticket.batch)
             ticket.block = None
-            self._release(ticket.batch)
+            self._release(ticket.batch if self._reuse else Batch())
 
     def _release(self, batch: Batch) -> None:
         with self._changed:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fsstream.units import show_count, show_size, show_time
 
 if TYPE_CHECKING:
+    from fsstream.rows import RowSource
     from fsstream.sources import Input
 
 _LOG_SECONDS = 30.0
@@ -18,7 +19,7 @@ _BAR_SECONDS = 0.2
 class Progress:
     """Shows how far a pass is. Asked for (True), forbidden (False), or as the terminal is (None)."""
 
-    def __init__(self, source: Input, *, wanted: bool | None, quiet: bool) -> None:
+    def __init__(self, source: Input | RowSource, *, wanted: bool | None, quiet: bool) -> None:
         self._source = source
         self._terminal = sys.stderr.isatty()
         self._shown = not quiet and wanted is not False

@@ -1,23 +1,26 @@
 """A stream as batches: the input, its format, and what happens to bad records.
 
-In: input options. Out: pass after pass the same batches, filtered and scaled as asked.
+In: input options, and a source when it is not the paths among them. Out: pass after pass the same
+batches, filtered and scaled as asked. A Reading parses text, a RowsReading takes rows that need no parsing.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import sys
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fsstream._native import Batch
+from fsstream._native import Batch, NameFilter
 from fsstream.errors import DataError, FsstreamError
 from fsstream.formats import detect, format_named, make_parser, take_of
+from fsstream.formats.options import FormatOptions
 from fsstream.pipeline import Parsed, parse_blocks
-from fsstream.sources import PEEK_RECORDS, Input
+from fsstream.sources import PEEK_RECORDS, Input, Source
 from fsstream.task import Labels
-from fsstream.text import to_text
+from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
     import io
@@ -25,18 +28,76 @@ if TYPE_CHECKING:
 
     from fsstream._native import Parser
     from fsstream.config import InputOptions
-    from fsstream.formats.options import FormatOptions
+    from fsstream.rows import Rows, RowSource
     from fsstream.sources import Block
 
 BadRecord = tuple[int, int, int, str, str | None]
 
 
-class Reading:
-    """The batches of an input. The format is decided from the first records at construction."""
+class AnyReading(ABC):
+    """What a run reads, whatever it is made of."""
+
+    format: str
+    format_options: FormatOptions
+    input: Input | RowSource
 
     def __init__(self, options: InputOptions) -> None:
         self._options = options
-        self.input = Input(options.inputs, size=options.block_size)
+        self.bad = BadRecords(options)
+        self.skipped_windows = 0
+        self.entries = 0
+        self.notes: list[str] = []  # what a person should know: said once, kept for the summary
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """What is read, as a person calls it."""
+
+    @abstractmethod
+    def labels(self) -> Labels:
+        """The labels of the first records; bad records among them are passed over."""
+
+    @abstractmethod
+    def batches(self) -> Iterator[Parsed]:
+        """One pass; counts what it sees the first time. A batch is good until the next one is taken."""
+
+    def note(self, text: str) -> None:
+        """Tell the user something that is no error."""
+        self.notes.append(text)
+        if not self._options.quiet:
+            print(f"fsstream: note: {text}", file=sys.stderr)
+
+    def recipe(self) -> dict[str, Any]:
+        """How the input is read: what a model remembers for the streams it will be applied to."""
+        settings = dataclasses.asdict(self.format_options)
+        for name in ("labels", "columns", "needs_labels"):  # of these records, not of those to come
+            del settings[name]
+        return {"format": self.format, **settings}
+
+    def close(self) -> None:
+        """Let go of files."""
+        self.bad.close()
+        self.input.close()
+
+    def _counted(self, parsed_rows: Iterator[Parsed]) -> Iterator[Parsed]:
+        first_pass = not self.bad.counted
+        for parsed in parsed_rows:
+            if first_pass:
+                self.entries += parsed.batch.entries
+                self.skipped_windows += parsed.batch.skipped_windows
+            self.bad.take(parsed)
+            yield parsed
+        self.bad.counted = True
+
+
+class Reading(AnyReading):
+    """The batches of text. The format is decided from the first records at construction."""
+
+    input: Input
+
+    def __init__(self, options: InputOptions, source: Source | None = None) -> None:
+        super().__init__(options)
+        self.input = Input(options.inputs if source is None else [source], size=options.block_size)
         try:
             beginning = self._look(options.format)
             decided = detect.decide(options, beginning)
@@ -50,21 +111,16 @@ class Reading:
         self.format_options: FormatOptions = decided.options
         self._format = format_named(self.format)
         self._beginning: list[Block] = beginning
-        self.bad = BadRecords(options)
-        self.skipped_windows = 0
-        self.entries = 0
-        self.notes: list[str] = []  # what a person should know: said once, kept for the summary
         if decided.hint is not None:
             self.note(decided.hint)
 
-    def note(self, text: str) -> None:
-        """Tell the user something that is no error."""
-        self.notes.append(text)
-        if not self._options.quiet:
-            print(f"fsstream: note: {text}", file=sys.stderr)
+    @property
+    def names(self) -> list[str]:
+        """The paths as given."""
+        return [source.name for source in self.input.sources]
 
     def labels(self) -> Labels:
-        """The labels of the first records; bad records among them are passed over."""
+        """Those of the records that were looked at."""
         texts: list[bytes] = []
         values: list[float] = []
         batch, parser = Batch(), self._label_parser()
@@ -75,36 +131,18 @@ class Reading:
         self._beginning = []
         return Labels.seen(texts, values)
 
-    def batches(self) -> Iterator[Parsed]:
-        """One pass over the input; counts what it sees the first time."""
+    def batches(self, *, reuse: bool = True) -> Iterator[Parsed]:
+        """One pass over the input. Without `reuse` each batch is good for ever."""
         self._beginning = []
-        first_pass = not self.bad.counted
         blocks = self.input.blocks(lambda data: self._format.head(data, final=False))
         parsed_blocks = parse_blocks(
             blocks,
             self._parser,
             threads=self._options.thread_count,
             skip_bad=self._options.on_bad_line == "skip",
+            reuse=reuse,
         )
-        for parsed in parsed_blocks:
-            if first_pass:
-                self.entries += parsed.batch.entries
-                self.skipped_windows += parsed.batch.skipped_windows
-            self.bad.take(parsed)
-            yield parsed
-        self.bad.counted = True
-
-    def recipe(self) -> dict[str, Any]:
-        """How the input is read: what a model remembers for the streams it will be applied to."""
-        settings = dataclasses.asdict(self.format_options)
-        for name in ("labels", "columns", "needs_labels"):  # of these records, not of those to come
-            del settings[name]
-        return {"format": self.format, **settings}
-
-    def close(self) -> None:
-        """Let go of files."""
-        self.bad.close()
-        self.input.close()
+        return self._counted(parsed_blocks)
 
     def _look(self, name: str) -> list[Block]:
         """The first 10,000 records, as the format counts them; a table's header is not one of them."""
@@ -121,6 +159,70 @@ class Reading:
 
     def _parser(self) -> Parser:
         return make_parser(self.format, self.format_options)
+
+
+class RowsReading(AnyReading):
+    """The batches of rows that are no text: as they come, filtered and scaled as asked."""
+
+    input: RowSource
+
+    def __init__(self, options: InputOptions, source: RowSource) -> None:
+        super().__init__(options)
+        self.input = source
+        self.format = source.form
+        self.format_why = "the rows are no text"
+        self.format_options = FormatOptions(
+            normalize=options.normalize, keep=options.keep, ignore=options.ignore
+        )
+        filters = [list(map(to_bytes, patterns)) for patterns in (options.keep, options.ignore)]
+        self._filter = NameFilter(*filters) if any(filters) else None
+        self._ahead: list[Rows] = []
+        self._pass: Iterator[Rows] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """What the source is called."""
+        return [self.input.name]
+
+    def labels(self) -> Labels:
+        """Those of the first 10,000 rows, which stay to be learned."""
+        texts: list[bytes] = []
+        values: list[float] = []
+        self._pass = self.input.rows()
+        for rows in self._pass:
+            self._ahead.append(rows)
+            texts += rows.batch.labels()
+            values += rows.batch.label_values.tolist()
+            if len(texts) >= PEEK_RECORDS:
+                break
+        return Labels.seen(texts[:PEEK_RECORDS], values[:PEEK_RECORDS])
+
+    def batches(self) -> Iterator[Parsed]:
+        """One pass over the rows."""
+        return self._counted(map(self._as_wanted, self._rows()))
+
+    def _rows(self) -> Iterator[Rows]:
+        started, self._pass = self._pass, None
+        if started is None:
+            yield from self.input.rows()
+            return
+        while self._ahead:
+            yield self._ahead.pop(0)
+        yield from started
+
+    def _as_wanted(self, rows: Rows) -> Parsed:
+        if self._filter is not None:
+            self._filter.drop_entries(rows.batch)
+        if self._options.normalize == "l2":
+            rows.batch.normalize_l2()
+        return rows
+
+
+def make_reading(options: InputOptions, source: Source | RowSource | None = None) -> Reading | RowsReading:
+    """The reading of the paths among the options, or of a source that takes their place."""
+    if source is None or isinstance(source, Source):
+        return Reading(options, source)
+    return RowsReading(options, source)
 
 
 @dataclass
@@ -169,6 +271,8 @@ class BadRecords:
 def fault(block: Block, record: BadRecord) -> DataError:
     """The message for a bad record: where, what was expected, what stands there."""
     start, length, at, expected, hint = record
+    if not length:  # of a row that is no text
+        return DataError(f"expected {expected}", path=block.source, line=block.line_at(at), hint=hint)
     return DataError(
         f"expected {expected}, got {_got(bytes(block.data[at : start + length]))}",
         path=block.source,

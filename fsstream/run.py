@@ -6,7 +6,6 @@ published here, so a run that fails leaves everything as it was.
 
 from __future__ import annotations
 
-import dataclasses
 import resource
 import sys
 import time
@@ -16,28 +15,26 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream import __version__
 from fsstream._native import LossMeter
-from fsstream.algorithms import BACKENDS, backend
-from fsstream.algorithms.learner import Common
-from fsstream.algorithms.one_versus_rest import OneVersusRest
-from fsstream.config import LEARNING_FIELDS, parse_parameters, suggest
-from fsstream.errors import LimitError, UsageError
+from fsstream.config import parse_parameters
 from fsstream.feeds import make_feed
-from fsstream.groups import read_groups
-from fsstream.model import Model, name_classes
 from fsstream.progress import Progress
-from fsstream.reading import Reading
+from fsstream.reading import make_reading
 from fsstream.signals import StopSignals
-from fsstream.task import TWO_CLASS_LOSSES, turned
-from fsstream.units import show_size
+from fsstream.training import Training, check_uses, find_backend
 from fsstream.validation import Validation
 
 if TYPE_CHECKING:
-    from fsstream.algorithms.learner import Learner, Task
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fsstream.algorithms.learner import Learner
     from fsstream.config import SelectOptions
     from fsstream.feeds import Feed
-
-# Options a backend may have no use for, by field; each must not be given then.
-_BACKEND_OPTIONS = ("k", "learning_rate", "l1", "l2", "passes", "intercept", "workers", "init", "groups")
+    from fsstream.model import Model
+    from fsstream.reading import AnyReading
+    from fsstream.rows import RowSource
+    from fsstream.selection import Selection
+    from fsstream.sources import Source
 
 
 @dataclass(frozen=True)
@@ -47,85 +44,60 @@ class Outcome:
     model: Model
     summary: dict[str, Any]
 
+    @property
+    def selection(self) -> Selection:
+        """The selected features, in output order."""
+        return self.model.selection
 
-def select(options: SelectOptions) -> Outcome:
-    """Run one selection from its options to the model."""
+    @property
+    def names(self) -> list[str]:
+        """Their names, as text."""
+        return self.selection.names
+
+    @property
+    def weights(self) -> NDArray[np.float32]:
+        """Their weights."""
+        return self.selection.weights
+
+    def to_dict(self) -> dict[str, Any]:
+        """Weights by name; with several classes, such a dict for each class."""
+        return self.selection.to_dict()
+
+    def to_jsonl(self) -> str:
+        """What the command writes."""
+        return self.selection.to_jsonl()
+
+
+def select(options: SelectOptions, source: Source | RowSource | None = None) -> Outcome:
+    """Run one selection from its options, and a source in place of their paths, to the model."""
     started = time.monotonic()
     chosen = find_backend(options.algo)
-    parameters = parse_parameters(chosen.Parameters, options.set, options.algo)
+    parse_parameters(chosen.Parameters, options.set, options.algo)  # wrong ones are told before waiting
     check_uses(options, chosen)
     with StopSignals() as signals, ExitStack() as opened:
         with signals.waiting():
-            reading = opened.enter_context(closing(Reading(options)))
+            reading = opened.enter_context(closing(make_reading(options, source)))
         feed = opened.enter_context(closing(make_feed(options, chosen, reading, signals)))
-        run = _Run(options, chosen, parameters, reading, feed)
+        run = _Run(options, chosen, reading, feed)
         run.learn()
         model = run.model()
         return Outcome(model, run.summary(model, time.monotonic() - started))
-
-
-def find_backend(name: str) -> type[Learner]:
-    """The backend behind --algo."""
-    if name not in BACKENDS:
-        raise UsageError(f"there is no backend {name!r}", hint=suggest(name, BACKENDS))
-    return backend(name)
-
-
-def check_uses(options: SelectOptions, chosen: type[Learner]) -> None:
-    """Refuse options that the backend would ignore."""
-    for name in _BACKEND_OPTIONS:
-        if getattr(options, name) is not None and name not in chosen.uses:
-            flag = "--" + name.replace("_", "-")
-            raise UsageError(
-                f"{flag} has no use with --algo {chosen.name}", hint=f"see `fsstream algos {chosen.name}`"
-            )
-    if "k" in chosen.uses and options.k is None and options.l1 is None:
-        raise UsageError("--k is missing", hint="how many features to select, for example --k 100")
-    if options.output and "k" not in chosen.uses:
-        raise UsageError(f"--algo {chosen.name} selects nothing, so there is no --output to write")
-
-
-def common_options(options: SelectOptions, chosen: type[Learner]) -> Common:
-    """The part of the options that reaches the backend, with its defaults."""
-    return Common(
-        k=options.k,
-        learning_rate=options.learning_rate,
-        l1=options.l1,
-        l2=options.l2 or 0.0,
-        passes=options.passes or 1,
-        intercept=chosen.intercept_default if options.intercept is None else options.intercept,
-        seed=options.seed,
-        memory=options.memory_bytes,
-        threads=options.thread_count,
-        workers=options.workers or 1,
-        groups=read_groups(options.groups) if options.groups else None,
-    )
 
 
 class _Run:
     """The state of one selection: what feeds the learner, the learner, and the counts."""
 
     def __init__(
-        self,
-        options: SelectOptions,
-        chosen: type[Learner],
-        parameters: Any,
-        reading: Reading,
-        feed: Feed,
+        self, options: SelectOptions, chosen: type[Learner], reading: AnyReading, feed: Feed
     ) -> None:
         self._options = options
         self._reading = reading
         self._feed = feed
         self._aim = feed.aim
-        self._chosen = chosen
-        self._common = common_options(options, chosen)
-        self._parameters = parameters
-        self._check_memory(self._feed.task)
-        self.learner = self._make_learner(self._feed.task)
-        if self._aim.initial is not None:
-            self.learner.start_from(self._aim.initial)
+        self._training = Training(options, chosen, feed.aim, feed.task, reading.recipe)
+        self.learner = self._training.learner
         self._meter = LossMeter(self._aim.loss)
-        self._validation = Validation(options, self.current_model) if options.valid else None
+        self._validation = Validation(options, self._training.model) if options.valid else None
         self.passes = 0
 
     def learn(self) -> None:
@@ -148,50 +120,11 @@ class _Run:
                 self._meter.add(batch, scores)
             progress.update(batch.rows, self._meter.mean if self._meter.rows else None)
 
-    def _make_learner(self, task: Task) -> Learner:
-        if self._aim.kind == "classes" and self._aim.loss in TWO_CLASS_LOSSES:
-            return OneVersusRest(self._common, self._parameters, task, backend=self._chosen)
-        return self._chosen(self._common, self._parameters, task)
-
-    def _check_memory(self, task: Task) -> None:
-        plan = self._chosen.plan(self._common, self._parameters, task)
-        total = sum(plan.values())
-        if total > self._common.memory:
-            largest = max(plan, key=lambda what: plan[what])
-            raise LimitError(
-                f"needs {show_size(total)}, and --memory is {show_size(self._common.memory)}",
-                hint=f"the largest part is {largest} with {show_size(plan[largest])}",
-            )
-
     def model(self) -> Model:
         """The model of the last pass, or of the best one when --patience watches over it."""
         if self._validation is not None and self._options.patience and self._validation.best is not None:
             return self._validation.best
-        return self.current_model()
-
-    def current_model(self) -> Model:
-        """The model as it is now."""
-        selection, intercepts = self.learner.selection(), self.learner.intercepts()
-        labels = self._aim.labels
-        if turned(self._aim.kind, labels):
-            labels = labels[::-1]
-            selection = dataclasses.replace(selection, weights=-selection.weights)
-            intercepts = -intercepts
-        return Model(
-            selection=name_classes(selection, labels).ranked(),
-            intercepts=intercepts,
-            kind=self._aim.kind,
-            loss=self._aim.loss,
-            labels=labels,
-            options=self._resolved(),
-            reading=self._reading.recipe(),
-        )
-
-    def _resolved(self) -> dict[str, Any]:
-        """The options as they were in the end; what only moves bytes or speed is left out."""
-        given = {name: getattr(self._options, name) for name in LEARNING_FIELDS}
-        common = {name: value for name, value in dataclasses.asdict(self._common).items() if name in given}
-        return {**given, **common, "loss": self._aim.loss, "set": dataclasses.asdict(self._parameters)}
+        return self._training.model()
 
     def summary(self, model: Model, seconds: float) -> dict[str, Any]:
         """What --summary writes."""
@@ -201,7 +134,7 @@ class _Run:
             "python": ".".join(map(str, sys.version_info[:3])),
             "options": model.options,
             "input": {
-                "files": [source.name for source in self._reading.input.sources],
+                "files": self._reading.names,
                 "bytes": read,
                 "size": total,
                 "rows": self._aim.rows,

@@ -196,15 +196,15 @@ class Input:
 
     def __init__(
         self,
-        paths: Sequence[str | os.PathLike[str]] = (),
+        paths: Sequence[str | os.PathLike[str] | Source] = (),
         *,
         size: int = BLOCK_BYTES,
         limit: int = RECORD_LIMIT,
     ) -> None:
-        names = [os.fspath(path) for path in paths] or [STDIN]
-        if names.count(STDIN) > 1:
+        given = [path if isinstance(path, Source) else os.fspath(path) for path in paths] or [STDIN]
+        if given.count(STDIN) > 1:
             raise UsageError("standard input can be read only once, and `-` is given twice")
-        self.sources = [Source(name) for name in names]
+        self.sources = [path if isinstance(path, Source) else Source(path) for path in given]
         self._limit = limit
         self._buffers = Buffers(min(size, limit))
         self._opened: dict[int, Stream] = {}

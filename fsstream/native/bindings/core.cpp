@@ -11,6 +11,7 @@
 #include "core/batch.hpp"
 #include "core/dot.hpp"
 #include "core/errors.hpp"
+#include "core/row_copy.hpp"
 #include "hash/identity.hpp"
 
 namespace fsstream {
@@ -148,6 +149,7 @@ void bind_core(nb::module_& m) {
       .def_static("from_arrays", &from_arrays, nb::arg("row_starts"), nb::arg("keys"), nb::arg("values"),
                   nb::arg("targets"), nb::arg("importance") = nb::none(), nb::arg("names") = nb::none(),
                   nb::arg("labels") = nb::none())
+      .def("copy", &copy_of)
       .def("clear", [](Batch& batch) { batch.start({}, nullptr); })
       .def("__len__", &Batch::rows)
       .def_prop_ro("rows", &Batch::rows)
@@ -166,6 +168,8 @@ void bind_core(nb::module_& m) {
       .def_prop_ro("bad", &bad_records)
       .def("set_targets", &set_targets, nb::arg("targets"))
       .def("normalize_l2", &Batch::normalize_l2, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("source", [](const Batch& batch) { return nb::bytes(batch.source.data(), batch.source.size()); })
+      .def_prop_ro("named", [](const Batch& batch) { return batch.naming != Naming::kDecimal; })
       .def("labels", [](const Batch& batch) { return texts(batch, batch.labels); })
       .def("tags", [](const Batch& batch) { return texts(batch, batch.tags); })
       .def("names", &names);

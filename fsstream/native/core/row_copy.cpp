@@ -55,6 +55,30 @@ void append_entries(const Batch& from, std::size_t begin, std::size_t end, Batch
   if (from.naming == Naming::kText) append_names(from, begin, end, to);
 }
 
+Batch copy_of(const Batch& from) {
+  Batch to;
+  to.start({from.text, from.text_size}, from.text_owner);
+  const auto append = [](const auto& source, auto& copy) { copy.append(source.data(), source.size()); };
+  to.row_starts.clear();
+  append(from.row_starts, to.row_starts);
+  append(from.labels, to.labels);
+  append(from.label_values, to.label_values);
+  append(from.targets, to.targets);
+  append(from.importance, to.importance);
+  append(from.records, to.records);
+  append(from.tags, to.tags);
+  append(from.keys, to.keys);
+  append(from.values, to.values);
+  append(from.names, to.names);
+  append(from.arena, to.arena);
+  to.skipped_windows = from.skipped_windows;
+  to.naming = from.naming;
+  to.kmer_length = from.kmer_length;
+  to.source = from.source;
+  to.starts_source = from.starts_source;
+  return to;
+}
+
 void append_row(const Batch& from, std::size_t row, Batch& to) {
   if (to.rows() == 0) {
     to.naming = from.naming;

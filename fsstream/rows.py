@@ -1,0 +1,173 @@
+"""Rows: what the parsers saw of a run of records, as arrays.
+
+A RowSource gives the rows of something that is no text: arrays, a columnar file, rows read before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from fsstream.errors import UsageError
+from fsstream.pipeline import Parsed
+from fsstream.sources import Block
+from fsstream.text import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+_LARGEST_COLUMN = 2**63 - 1  # scipy's indices are signed
+
+
+@dataclass(eq=False, repr=False)
+class Rows(Parsed):
+    """Some rows of a stream, in compressed sparse form. Arrays are read-only views, made once.
+
+    Entry j of row i has place `starts[i] + j` in `ids`, `values` and `names`.
+
+    >>> import fsstream
+    >>> [rows] = fsstream.read([b"spam free:2 money:1\\nham re:1\\n"], format="pairs")
+    >>> len(rows), rows.labels, rows.names
+    (2, ['spam', 'ham'], ['free', 'money', 're'])
+    >>> rows.values.tolist(), rows.starts.tolist()
+    ([2.0, 1.0, 1.0], [0, 2, 3])
+    """
+
+    def __len__(self) -> int:
+        return self.batch.rows
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows with {self.batch.entries} entries of {self.source}>"
+
+    @property
+    def source(self) -> str:
+        """Where they come from, as messages name it."""
+        return self.block.source
+
+    @property
+    def labels(self) -> list[str]:
+        """As written; empty where a row has none."""
+        return [to_text(label) for label in self.batch.labels()]
+
+    @property
+    def starts(self) -> NDArray[np.uint64]:
+        """Where each row begins among the entries, and the end of the last one."""
+        return self.batch.row_starts
+
+    @property
+    def ids(self) -> NDArray[np.uint64]:
+        """The identity of the feature of each entry: the number it is named by, else a hash of the name."""
+        return self.batch.keys
+
+    @property
+    def values(self) -> NDArray[np.float32]:
+        """The value of each entry."""
+        return self.batch.values
+
+    @property
+    def names(self) -> list[str]:
+        """The name of the feature of each entry, as a selection spells it."""
+        return [to_text(name) for name in self.batch.names()]
+
+    @property
+    def weights(self) -> NDArray[np.float32]:
+        """How much each row counts."""
+        return self.batch.importance
+
+    @property
+    def tags(self) -> list[str] | None:
+        """The tag of each row, in a format that has them."""
+        tags = self.batch.tags()
+        return [to_text(tag) for tag in tags] if tags else None
+
+    def to_csr(self, bits: int | None = None) -> csr_array[Any]:
+        """The rows as a scipy matrix whose columns are ids, with `bits` their lowest bits alone.
+
+        >>> import fsstream
+        >>> [rows] = fsstream.read([b"1 7:2 4294967299:1\\n"], format="libsvm")
+        >>> rows.to_csr().indices.tolist(), rows.to_csr(bits=4).toarray()[0].tolist()[:8]
+        ([7, 4294967299], [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0])
+        """
+        from scipy.sparse import csr_array
+
+        if bits is not None and not 1 <= bits <= 62:
+            raise UsageError(f"bits={bits}: expected a number from 1 to 62")
+        ids = self.ids if bits is None else self.ids & np.uint64((1 << bits) - 1)
+        largest = int(ids.max()) if len(ids) else 0
+        if largest >= _LARGEST_COLUMN:
+            raise UsageError(
+                f"the id {largest} is beyond scipy's columns", hint="names are hashed to 64 bits: say bits=20"
+            )
+        columns = largest + 1 if bits is None else 1 << bits
+        matrix = csr_array(
+            (self.values.copy(), ids.astype(np.int64), self.starts.astype(np.int64)),
+            shape=(len(self), columns),
+        )
+        matrix.sum_duplicates()  # ids that fold onto one column
+        return matrix
+
+    def copy(self) -> Rows:
+        """The same rows, whose targets and weights may be changed."""
+        return Rows(self.block, self.batch.copy())
+
+
+class RowSource(Protocol):
+    """Rows that do not have to be parsed from text; what `Input` is for text."""
+
+    form: str  # the format that reads the same rows from text
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether it gives the same rows again."""
+
+    def rows(self) -> Iterator[Rows]:
+        """One pass; the rows are the taker's to change."""
+
+    def progress(self) -> tuple[int, int | None]:
+        """Bytes of this pass read from files, and of how many."""
+
+    def close(self) -> None:
+        """Let go of files."""
+
+
+class GivenRows:
+    """Rows that somebody has read or made, as a RowSource: a run of them once, a collection again."""
+
+    name = "<rows>"
+
+    def __init__(self, given: Iterable[Rows]) -> None:
+        self.rereadable = isinstance(given, list | tuple)
+        self._given = given if self.rereadable else iter(given)
+        first = next(iter(self._given), None)
+        self._ahead = [] if self.rereadable or first is None else [first]
+        self.form = "pairs" if isinstance(first, Rows) and first.batch.named else "libsvm"
+
+    def rows(self) -> Iterator[Rows]:
+        """Copies: what a run does to weights stays its own."""
+        ahead, self._ahead = self._ahead, []
+        for rows in chain(ahead, self._given):
+            if not isinstance(rows, Rows):
+                raise UsageError(f"expected rows as `fsstream.read` gives them, got {type(rows).__name__}")
+            yield rows.copy()
+
+    def progress(self) -> tuple[int, None]:
+        """Nothing is read from files here."""
+        return 0, None
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def row_block(source: str, rows: int, first_row: int) -> Block:
+    """The place of rows that have no text: a line feed each, so that lines count rows."""
+    return Block(source, memoryview(b"\n" * rows), first_row, first_row - 1)

@@ -1,0 +1,25 @@
+"""Every example in a docstring, and in docs/library.md, gives what it shows."""
+
+from __future__ import annotations
+
+import doctest
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import fsstream
+from tests.cli.command import ROOT
+
+FLAGS = doctest.NORMALIZE_WHITESPACE
+MODULES = ["fsstream", "fsstream.api", "fsstream.model", "fsstream.rows", "fsstream.selection"]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_in_docstrings(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    found = doctest.testmod(
+        import_module(module), extraglobs={"fsstream": fsstream, "np": np}, optionflags=FLAGS
+    )
+    assert found.attempted > 0
+    assert found.failed == 0
