@@ -194,6 +194,34 @@ class CsvParser(Parser):
 class LibsvmParser(Parser):
     def __init__(self) -> None: ...
 
+class RowWriter:
+    """The kept features of rows as text of a format."""
+
+    def write(self, batch: Batch) -> tuple[bytes, tuple[int, str, str | None] | None]:
+        """The rows as text, up to the first that the format cannot hold: that row and why."""
+
+    @property
+    def entries(self) -> int: ...
+    @property
+    def tags_left_out(self) -> int: ...
+
+def line_writer(
+    form: str, keys: NDArray[np.uint64], pieces: Sequence[bytes], keeps_query: bool = False
+) -> RowWriter: ...
+def vw_writer(
+    keys: NDArray[np.uint64], pieces: Sequence[bytes], spaces: Sequence[bytes], space_of: Sequence[int]
+) -> RowWriter: ...
+def json_writer(keys: NDArray[np.uint64], pieces: Sequence[bytes], label_key: bytes) -> RowWriter: ...
+def sequence_writer(form: str, keys: NDArray[np.uint64], pieces: Sequence[bytes]) -> RowWriter: ...
+def table_writer(
+    form: str,
+    keys: NDArray[np.uint64],
+    column_of: Sequence[int],
+    cells: Sequence[bytes],
+    columns: int,
+    labelled: bool,
+) -> RowWriter: ...
+
 class LossMeter:
     def __init__(self, loss: str) -> None: ...
     def add(self, batch: Batch, scores: NDArray[np.float32]) -> None: ...

@@ -181,6 +181,26 @@ class ApplyOptions(InputOptions):
     output: str | None = option(None, "write to a file", kind="path", group=_OUT)
 
 
+@dataclass(frozen=True, kw_only=True)
+class TransformOptions(ApplyOptions):
+    """Of `transform`. `model` may be a selection as well."""
+
+    to: str = option("same", "format of the output", choices=("same", *FORMATS[1:]), group=_OUT)
+    names: str | None = option(
+        None,
+        "number the features from 1, and write their names to a file, one a line",
+        kind="path",
+        group=_OUT,
+    )
+
+    def check(self) -> None:
+        super().check()
+        if self.model == "-" and (not self.inputs or "-" in self.inputs):
+            raise UsageError(
+                "standard input cannot be the selection and the data", hint="give one of them as a file"
+            )
+
+
 def split_class_weight(item: str) -> tuple[str, float]:
     """`spam=2.5` -> ("spam", 2.5)."""
     label, equals, weight = item.rpartition("=")

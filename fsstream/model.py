@@ -10,7 +10,7 @@ import numpy as np
 
 from fsstream import __version__
 from fsstream._native import LinearModel, ProductModel, key_of_name
-from fsstream.archive import load, pack, pack_texts, unpack_texts
+from fsstream.archive import load, pack, pack_texts, unpack, unpack_texts
 from fsstream.errors import CorruptError
 from fsstream.pairs import split_pair
 from fsstream.selection import Selection
@@ -148,7 +148,15 @@ class Model:
 
 def load_model(path: str | Path) -> Model:
     """Read a model file; CorruptError when it is not one, or not whole."""
-    meta, members = load(Path(path))
+    return _checked(*load(Path(path)), path)
+
+
+def parse_model(data: bytes, path: str) -> Model:
+    """The model in the bytes of a file; `path` is for messages."""
+    return _checked(*unpack(data, path), path)
+
+
+def _checked(meta: dict[str, Any], members: dict[str, NDArray[Any]], path: str | Path) -> Model:
     if meta.get("format") != FORMAT:
         raise CorruptError(f"{path}: not a model but {meta.get('format', 'something else')}")
     if meta.get("version") != VERSION:

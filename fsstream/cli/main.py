@@ -20,6 +20,7 @@ COMMANDS = {
     "select": "stream -> selected features as JSON Lines",
     "predict": "one JSON line per example: score, probability, class",
     "evaluate": "one JSON object: accuracy, auc, rmse ... as they apply",
+    "transform": "the same stream, reduced to the selected features",
     "inspect": "what is in a model; verifies its digest",
     "algos": "the backends, or one backend's parameters",
 }

@@ -77,3 +77,51 @@ def test_names_that_are_not_utf8_come_back_exactly(tmp_path: Path) -> None:
     done = fsstream("select", "--format", "pairs", "--k", "1", stdin=rows)
     feature = json.loads(done.stdout)["feature"]
     assert feature.encode("utf-8", "surrogateescape") == b"b\xff\xfe"
+
+
+def test_a_stream_reduced_to_a_selection_scores_alike(model: Path, tmp_path: Path) -> None:
+    rows = ROWS.replace(b"a:1", b"a:1 other:2")
+    reduced = fsstream("transform", str(model), stdin=rows)
+    assert (reduced.returncode, reduced.stderr) == (0, b"")
+    assert reduced.stdout != rows
+    assert b"other" not in reduced.stdout
+    before, after = (fsstream("predict", str(model), stdin=text).stdout for text in (rows, reduced.stdout))
+    assert before == after
+    assert len(before.splitlines()) == 60
+
+
+def test_a_selection_from_a_pipe_reduces_a_file(tmp_path: Path) -> None:
+    (tmp_path / "rows").write_bytes(b"1 b:1 a:2\n")
+    selection = b'{"rank":1,"feature":"a","weight":1}\n'
+    done = fsstream("transform", "-", str(tmp_path / "rows"), stdin=selection)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"1 a:2\n", b"")
+
+
+@pytest.mark.parametrize(
+    ("selection", "rows", "status", "message"),
+    [
+        (b"", b"1 a:1\n", 3, b"there is nothing in it"),
+        (b'{"rank":1}\n', b"1 a:1\n", 3, b"selection:1: expected a line of a selection"),
+        (b"nonsense\n", b"1 a:1\n", 3, b"expected a selection or a model"),
+        (b'{"feature":"a"}\n', b"1 a:1\n0 a:x\n", 3, b"<stdin>:2:5: expected"),
+        (b"PK\x03\x04", b"1 a:1\n", 5, b"not an fsstream archive"),
+    ],
+)
+def test_what_cannot_be_transformed(
+    selection: bytes, rows: bytes, status: int, message: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "selection").write_bytes(selection)
+    output = tmp_path / "output"
+    done = fsstream(
+        "transform", str(tmp_path / "selection"), "--format", "pairs", "-o", str(output), stdin=rows
+    )
+    assert done.returncode == status
+    assert message in done.stderr
+    assert not output.exists()
+
+
+def test_a_selection_that_meets_nothing_is_told(tmp_path: Path) -> None:
+    (tmp_path / "selection").write_bytes(b'{"feature":"n^a"}\n')
+    done = fsstream("transform", str(tmp_path / "selection"), stdin=b"1 a b c\n")
+    assert (done.returncode, done.stdout) == (0, b"1\n")
+    assert b"no selected feature was met" in done.stderr

@@ -21,6 +21,7 @@ void bind_substitution(nb::module_& m);
 void bind_model(nb::module_& m);
 void bind_parse(nb::module_& m);
 void bind_parse_records(nb::module_& m);
+void bind_write(nb::module_& m);
 
 // A numpy view of core memory, alive as long as its owner; read-only unless T is mutable.
 template <class T>

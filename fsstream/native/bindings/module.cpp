@@ -13,4 +13,5 @@ NB_MODULE(_native, m) {
   fsstream::bind_model(m);
   fsstream::bind_parse(m);
   fsstream::bind_parse_records(m);
+  fsstream::bind_write(m);
 }

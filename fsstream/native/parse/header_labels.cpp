@@ -15,7 +15,8 @@ std::string_view first_word(std::string_view text) {
   return between(text.data(), field_end(text.data(), text.data() + text.size()));
 }
 
-// The value of the first word `label=...`.
+}  // namespace
+
 std::string_view header_label(std::string_view header) {
   constexpr std::string_view kKey = "label=";
   const char* const end = header.data() + header.size();
@@ -25,8 +26,6 @@ std::string_view header_label(std::string_view header) {
   }
   return {};
 }
-
-}  // namespace
 
 HeaderLabels::HeaderLabels(const Table& table) {
   for (const auto& [name, label] : table) table_.insert_or_assign(name, Entry{label, label_number(label)});

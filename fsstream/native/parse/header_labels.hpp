@@ -21,6 +21,9 @@ struct RecordLabel {
   double value;  // NaN when the label is no number
 };
 
+// The value of the header's first word `label=...`, or nothing.
+std::string_view header_label(std::string_view header);
+
 class HeaderLabels {
  public:
   using Table = std::vector<std::pair<std::string, std::string>>;

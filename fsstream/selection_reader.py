@@ -1,0 +1,105 @@
+"""A selection read back from what `select` wrote: JSON Lines, csv or Parquet; or from a model.
+
+In: a path, or `-` for standard input. Out: a Selection, and the model when it was one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsstream.errors import DataError, FsstreamError, UsageError
+from fsstream.model import Model, parse_model
+from fsstream.selection import Selection
+from fsstream.text import to_bytes, to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_ZIP, _PARQUET = b"PK\x03\x04", b"PAR1"
+
+
+def load_selection(path: str) -> tuple[Selection, Model | None]:
+    """What was selected, from whichever file holds it."""
+    data = _bytes_of(path)
+    name = "<stdin>" if path == "-" else path
+    if not data.strip():
+        raise DataError(f"{name}: no selection: there is nothing in it", hint="did what wrote it fail?")
+    if data.startswith(_ZIP):
+        model = parse_model(data, name)
+        return model.named_selection(), model
+    if data.startswith(_PARQUET):
+        return _selection(_parquet_records(data), name), None
+    if data.lstrip().startswith(b"{"):
+        return _selection(_json_records(data, name), name), None
+    return _selection(_csv_records(data, name), name), None
+
+
+def _bytes_of(path: str) -> bytes:
+    if path == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise FsstreamError(f"{path}: {error.strerror}") from None
+
+
+def _selection(records: Iterable[tuple[int, dict[str, Any]]], path: str) -> Selection:
+    names, weights = [], []
+    classes: list[Any] = []
+    groups: list[Any] = []
+    for line, record in records:
+        try:
+            names.append(to_bytes(record["feature"]))
+            weights.append(float(record.get("weight", 0)))
+        except (KeyError, ValueError, TypeError, AttributeError):
+            raise DataError("expected a line of a selection", path=path, line=line, hint=_HINT) from None
+        classes.append(record.get("class"))
+        groups.append(record.get("group"))
+    return Selection(
+        names,
+        np.array(weights, np.float32),
+        None if None in classes else classes,
+        None if None in groups else groups,
+    )
+
+
+_HINT = 'such lines begin like {"rank":1,"feature":"word","weight":0.5}'
+
+
+def _json_records(data: bytes, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)  # not orjson: it refuses the escapes of bytes that are not UTF-8
+        except ValueError:
+            record = None
+        if not isinstance(record, dict):
+            raise DataError("expected a line of a selection", path=path, line=number, hint=_HINT)
+        yield number, record
+
+
+def _csv_records(data: bytes, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    reader = csv.DictReader(io.StringIO(to_text(data), newline=""))
+    if "feature" not in (reader.fieldnames or ()):
+        raise DataError("expected a selection or a model", path=path, line=1, hint=_HINT)
+    for record in reader:
+        yield reader.line_num, record
+
+
+def _parquet_records(data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise UsageError(
+            "a selection in Parquet needs pyarrow", hint="pip install 'fsstream[parquet]'"
+        ) from None
+    yield from enumerate(parquet.read_table(pa.BufferReader(data)).to_pylist(), start=1)

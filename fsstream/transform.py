@@ -1,0 +1,101 @@
+"""A stream reduced to selected features, in its own format or another.
+
+In: a selection or a model, and a stream. Out: text, a batch at a time; labels, tags and weights stay.
+Of a product of two features both factors are kept, so that the model scores the reduced stream alike.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsstream._native import key_of_name
+from fsstream.apply import as_trained
+from fsstream.config import KMER_FORMATS, TransformOptions
+from fsstream.errors import UsageError
+from fsstream.formats.writing import Kept, Source, make_writer
+from fsstream.model import kmer_key
+from fsstream.pairs import split_pair
+from fsstream.reading import Reading, row_fault
+from fsstream.selection_reader import load_selection
+from fsstream.text import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsstream._native import RowWriter
+    from fsstream.model import Model
+    from fsstream.selection import Selection
+
+
+class Transform:
+    """Reduces one stream."""
+
+    def __init__(self, options: TransformOptions) -> None:
+        selection, model = load_selection(options.model)
+        self._names = kept_names(selection, model)
+        if model is not None:
+            # The values stay as they are: whoever reads the reduced rows scales them, not we.
+            reading = dataclasses.replace(as_trained(model, options), normalize=options.normalize)
+            assert isinstance(reading, TransformOptions)
+            options = reading
+        self._options = options
+
+    def names_file(self) -> bytes:
+        """Line i is the name of the feature numbered i."""
+        for name in self._names:
+            if b"\n" in name:
+                raise UsageError(f"--names: the feature {to_text(name)!a} holds a line end")
+        return b"".join(name + b"\n" for name in self._names)
+
+    def texts(self) -> Iterator[bytes]:
+        """The reduced stream, piece by piece."""
+        with closing(Reading(self._options)) as reading:
+            target = reading.format if self._options.to == "same" else self._options.to
+            source = Source(reading.format, reading.format_options)
+            beginning, writer = make_writer(target, self._kept(reading.format), source)
+            yield beginning
+            for parsed in reading.batches():
+                text, problem = writer.write(parsed.batch)
+                yield text
+                if problem is not None:
+                    row, expected, hint = problem
+                    raise row_fault(parsed.block, parsed.batch, row, f"{expected} for --to {target}", hint)
+            self._tell(reading, writer, target)
+
+    def _kept(self, form: str) -> Kept:
+        names = self._names
+        numbered = [b"%d" % number for number in range(1, len(names) + 1)]
+        try:
+            key_of = kmer_key if form in KMER_FORMATS else key_of_name
+            keys = np.array([key_of(name) for name in names], dtype=np.uint64)
+        except ValueError:
+            raise UsageError(
+                f"the selection holds no k-mers, and the stream is {form}", hint="see --format"
+            ) from None
+        return Kept(keys, names, numbered if self._options.names else names)
+
+    def _tell(self, reading: Reading, writer: RowWriter, target: str) -> None:
+        if self._options.quiet:
+            return
+        if not writer.entries and self._names:
+            reading.note(
+                "no selected feature was met: is the stream read as it was when they were selected? "
+                f"It was taken for {reading.format}"
+            )
+        if writer.tags_left_out:
+            reading.note(f"{writer.tags_left_out} tags are left out: {target} has none, --to vw keeps them")
+        if reading.bad.count:
+            print(f"fsstream: {reading.bad.count} bad records skipped", file=sys.stderr)
+
+
+def kept_names(selection: Selection, model: Model | None) -> list[bytes]:
+    """The distinct features in output order; the factors of products."""
+    names = [selection.names[index] for index in selection.order]
+    if model is not None and model.has_products:
+        names = [factor for name in names for factor in split_pair(name)]
+    return list(dict.fromkeys(names))
