@@ -33,7 +33,7 @@ def load_selection(path: str) -> tuple[Selection, Model | None]:
         raise DataError(f"{name}: no selection: there is nothing in it", hint="did what wrote it fail?")
     if data.startswith(_ZIP):
         model = parse_model(data, name)
-        return model.named_selection(), model
+        return model.selection, model
     if data.startswith(_PARQUET):
         return _selection(_parquet_records(data), name), None
     if data.lstrip().startswith(b"{"):

@@ -95,7 +95,7 @@ class Transform:
 
 def kept_names(selection: Selection, model: Model | None) -> list[bytes]:
     """The distinct features in output order; the factors of products."""
-    names = [selection.names[index] for index in selection.order]
+    names = [selection.raw_names[index] for index in selection.order]
     if model is not None and model.has_products:
         names = [factor for name in names for factor in split_pair(name)]
     return list(dict.fromkeys(names))
