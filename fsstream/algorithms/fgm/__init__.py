@@ -16,20 +16,18 @@ from fsstream.algorithms.fgm.groups import GroupMachine
 from fsstream.algorithms.fgm.machine import Machine, Progress
 from fsstream.algorithms.fgm.parameters import FgmParameters
 from fsstream.algorithms.fgm.polynomial import PolynomialMachine
-from fsstream.algorithms.learner import Access, Common, Learner, Task
+from fsstream.algorithms.learner import Access, Common, Task
+from fsstream.algorithms.scanning import ScanningLearner
 from fsstream.errors import UsageError
 from fsstream.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from fsstream._native import Batch
-    from fsstream.algorithms.fgm.scans import Scan
 
-
-class Fgm(Learner):
+class Fgm(ScanningLearner):
     """Rounds of worst-case analysis and re-training; the rows are read two times a round, or kept."""
 
     name = "fgm"
@@ -44,26 +42,6 @@ class Fgm(Learner):
         assert common.k is not None
         self._machine = machine_for(common, parameters, task)
         self._go(self._machine.work())
-
-    def _go(self, work: Iterator[Scan]) -> None:
-        self._work = work
-        self._scan: Scan | None = next(work)
-
-    def update(self, batch: Batch) -> None:
-        """The next rows of the current scan; there are no scores before the last one."""
-        assert self._scan is not None
-        self._scan.add(batch)
-
-    def end_pass(self) -> bool:
-        """Runs every scan that memory can serve; True when the next one needs the stream."""
-        assert self._scan is not None
-        self._scan.finish()
-        for scan in self._work:
-            if not scan.use_kept_rows():
-                self._scan = scan
-                return True
-        self._scan = None
-        return False
 
     def selection(self) -> Selection:
         """The k features that were kept, and their weights."""

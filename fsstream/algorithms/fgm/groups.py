@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsstream.algorithms.fgm.scans import Scan
+    from fsstream.algorithms.scanning import Scan
 
 
 class GroupMachine(Machine):

@@ -25,8 +25,9 @@ import numpy as np
 
 from fsstream._native import ColumnCache, FeatureScores
 from fsstream.algorithms.fgm.reduced import ReducedProblem
-from fsstream.algorithms.fgm.scans import Collect, CollectCandidates, Ignore, Load, Name, Score
+from fsstream.algorithms.fgm.scans import Collect, CollectCandidates, Load, Name, Score
 from fsstream.algorithms.fgm.schedule import Schedule, Seen, schedule
+from fsstream.algorithms.scanning import Ignore
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream.algorithms.fgm.parameters import FgmParameters
-    from fsstream.algorithms.fgm.scans import Scan
+    from fsstream.algorithms.scanning import Scan
 
 DROPPED_A_TRIM = 0.2
 TOLERANCE = 1e-4

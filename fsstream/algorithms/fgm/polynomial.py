@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch, ColumnCache, FeatureScores
-    from fsstream.algorithms.fgm.scans import Scan
+    from fsstream.algorithms.scanning import Scan
 
 FIRST_SET = 256  # features whose products are summed at first
 SINGLE, PRODUCT = 0, 1

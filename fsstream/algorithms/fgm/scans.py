@@ -6,11 +6,10 @@ on rows kept in memory, when they fitted there.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from fsstream._native import CandidateCollector, ColumnCollector
-from fsstream.errors import DataError
+from fsstream.algorithms.scanning import Rescan, Scan
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,29 +18,6 @@ if TYPE_CHECKING:
     from fsstream._native import Batch, ColumnCache, FeatureScores
 
 CANDIDATES = 4  # collected for each feature that is wanted, when c is only sketched
-
-
-class Scan(ABC):
-    """One pass over the rows; a row's number is its place in the pass."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-
-    def add(self, batch: Batch) -> None:
-        """The next rows."""
-        self.see(batch, self.rows)
-        self.rows += batch.rows
-
-    @abstractmethod
-    def see(self, batch: Batch, first_row: int) -> None: ...
-
-    def use_kept_rows(self) -> bool:
-        """Do the whole scan on the rows in memory; False: only the stream will do."""
-        return False
-
-    def finish(self) -> None:
-        """The pass is over."""
-        return
 
 
 class Load(Scan):
@@ -55,26 +31,12 @@ class Load(Scan):
         self._scores.load(batch)
 
 
-class Ignore(Scan):
-    """What is left of a pass that a checkpoint interrupted."""
-
-    def see(self, batch: Batch, first_row: int) -> None:
-        pass
-
-
-class RescanScores(Scan):
-    """A later scan of the same rows."""
+class RescanScores(Rescan):
+    """A later scan of the rows that were scored."""
 
     def __init__(self, scores: FeatureScores) -> None:
-        super().__init__()
+        super().__init__(scores.rows)
         self._scores = scores
-
-    def finish(self) -> None:
-        if self.rows != self._scores.rows:
-            raise DataError(
-                f"the stream has {self.rows} rows in this scan, {self._scores.rows} in the first",
-                hint="fgm reads its input several times; it must not change while it runs",
-            )
 
 
 class Score(RescanScores):
