@@ -117,7 +117,7 @@ class Selector:
         classes: Iterable[Any] | None = None,
         **options: Any,
     ) -> None:
-        allowed = {*LEARNING_FIELDS, "init", "threads"} - {"passes", "shuffle"}
+        allowed = {*LEARNING_FIELDS, "set", "init", "threads"} - {"passes", "shuffle"}
         for name in options:
             if name.replace("-", "_") not in allowed:
                 raise UsageError(
@@ -145,6 +145,10 @@ class Selector:
             raise UsageError(
                 "update takes rows", hint="for rows in fsstream.read(path): selector.update(rows)"
             )
+        self.learn(source)
+
+    def learn(self, source: RowSource) -> None:
+        """Learn the rows of a source."""
         reading = RowsReading(self._options, source)
         self._recipe = reading.recipe()
         for parsed in reading.batches():

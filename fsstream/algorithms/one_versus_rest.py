@@ -40,6 +40,10 @@ class OneVersusRest(Learner):
         self._grow(len(task.labels))
 
     def update(self, batch: Batch) -> NDArray[np.float32] | None:
+        if self._task.targets is not None:  # rows are features, the samples have their targets
+            for learner in self._learners:
+                learner.update(batch)
+            return None
         classes = np.array(batch.targets)
         if len(classes):
             self._grow(int(classes.max()) + 1)

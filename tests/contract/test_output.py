@@ -54,6 +54,16 @@ def write(tmp_path: Path) -> Any:
     return written
 
 
+@pytest.mark.parametrize("name", [name for name in BACKENDS if "k" in backend(name).uses])
+def test_every_backend_takes_three_classes(name: str, write: Any) -> None:
+    rows = [b"%c %d:1 %d:1\n" % (b"abc"[(i + (i % 11 == 5)) % 3], i % 3, 3 + i % 7) for i in range(90)]
+    lines, _ = result(write(b"".join(rows)), **options_for(name))
+    records = list(map(json.loads, lines.splitlines()))
+    assert [record["class"] for record in records] == ["a"] * K + ["b"] * K + ["c"] * K
+    assert records[0]["feature"] in {"0", "1", "2"}
+    assert (records[0]["weight"] > 0) == (records[0]["feature"] == "0")
+
+
 def test_every_format_has_a_sample() -> None:
     assert set(SAMPLES) == set(FORMATS) - {"columns"}
 

@@ -12,7 +12,10 @@ import fsstream
 from tests.cli.command import ROOT
 
 FLAGS = doctest.NORMALIZE_WHITESPACE
-MODULES = ["fsstream", "fsstream.api", "fsstream.model", "fsstream.rows", "fsstream.selection"]
+MODULES = [
+    "fsstream", "fsstream.api", "fsstream.model", "fsstream.rows", "fsstream.selection",
+    "fsstream.sklearn", "fsstream.sklearn.selectors", "fsstream.sklearn.text",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("module", MODULES)
