@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream import __version__
-from fsstream._native import LinearModel, ProductModel, key_of_name
+from fsstream._native import LinearModel, ProductModel, RandomFeatureModel, key_of_name
 from fsstream.archive import load, pack, pack_texts, unpack, unpack_texts
+from fsstream.basis import Basis
 from fsstream.errors import CorruptError
 from fsstream.pairs import split_pair
 from fsstream.selection import Selection
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 FORMAT = "fsstream model"
 VERSION = 1
+_BASIS = "basis_"
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Model:
     labels: tuple[str, ...]
     options: Mapping[str, Any] = field(default_factory=dict)  # resolved, as select ran with them
     reading: Mapping[str, Any] = field(default_factory=dict)  # how the input was read
+    basis: Basis | None = None  # what names like `gaussian#17` stand for
 
     @property
     def outputs(self) -> int:
@@ -62,6 +65,16 @@ class Model:
         numbers = self.class_numbers()
         classes = np.zeros(len(self.selection), np.uint32) if numbers is None else numbers
         intercepts = self.intercepts.astype(np.float64)
+        if self.basis is not None:
+            inputs, names = self.basis.inputs, self.selection.raw_names
+            return RandomFeatureModel(
+                self.basis.selected_map(names),
+                inputs.logarithms,
+                inputs.keys,
+                self.selection.weights,
+                classes,
+                intercepts,
+            )
         if self.has_products:
             return ProductModel(*self.factors(), self.selection.weights, classes, intercepts)
         return LinearModel(self.keys(), self.selection.weights, classes, intercepts)
@@ -143,6 +156,9 @@ class Model:
         if chosen.groups is not None:
             texts = pack_texts([to_bytes(group) for group in chosen.groups])
             members |= {f"groups_{key}": value for key, value in texts.items()}
+        if self.basis is not None:
+            meta["basis"], arrays = self.basis.parts()
+            members |= {f"{_BASIS}{key}": value for key, value in arrays.items()}
         return pack(meta, members)
 
 
@@ -213,4 +229,15 @@ def _from_parts(meta: dict[str, Any], members: dict[str, NDArray[Any]]) -> Model
         labels,
         dict(meta["options"]),
         dict(meta["reading"]),
+        _basis_of(meta, members, selection),
     )
+
+
+def _basis_of(meta: dict[str, Any], members: dict[str, NDArray[Any]], selection: Selection) -> Basis | None:
+    if "basis" not in meta:
+        return None
+    arrays = {name.removeprefix(_BASIS): array for name, array in members.items() if name.startswith(_BASIS)}
+    basis = Basis.from_parts(meta["basis"], arrays)
+    if len(basis.numbers_of(selection.raw_names)) != len(basis.learned or selection):
+        raise ValueError("features and directions do not fit together")
+    return basis

@@ -102,6 +102,7 @@ class Training:
             labels=labels,
             options=self._resolved(),
             reading=self._recipe(),
+            basis=self.learner.basis(),
         )
 
     def _make_learner(self, task: Task) -> Learner:

@@ -22,6 +22,7 @@ BACKENDS = {
     "l1-arda": "fsstream.algorithms.l1_arda:L1Arda",
     "ada-fobos": "fsstream.algorithms.ada_fobos:AdaFobos",
     "proj-gd": "fsstream.algorithms.proj_gd:ProjGd",
+    "sparse-rf": "fsstream.algorithms.sparse_rf:SparseRf",
     "grafting": "fsstream.algorithms.grafting:Grafting",
 }
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch
+    from fsstream.basis import Basis
     from fsstream.model import Model
     from fsstream.selection import Selection
 
@@ -119,6 +120,10 @@ class Learner(ABC):
     @abstractmethod
     def intercepts(self) -> NDArray[np.float32]:
         """One number, or one a class; zeros without an intercept."""
+
+    def basis(self) -> Basis | None:
+        """What the names stand for, when they are not those of the input."""
+        return None
 
     def start_from(self, model: Model) -> None:
         """Take over the weights of a model before the first row; backends with `init` in `uses`."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream.algorithms.learner import Learner
+from fsstream.basis import joined
 from fsstream.selection import Selection
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from fsstream._native import Batch
     from fsstream.algorithms.learner import Common, Task
+    from fsstream.basis import Basis
 
 
 class OneVersusRest(Learner):
@@ -72,6 +74,9 @@ class OneVersusRest(Learner):
 
     def intercepts(self) -> NDArray[np.float32]:
         return np.array([learner.intercepts()[0] for learner in self._learners], dtype=np.float32)
+
+    def basis(self) -> Basis | None:
+        return joined([learner.basis() for learner in self._learners])
 
     def facts(self) -> Mapping[str, Any]:
         return {f"class_{index}": dict(learner.facts()) for index, learner in enumerate(self._learners)}

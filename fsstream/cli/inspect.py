@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from fsstream.cli import stdout
+from fsstream.text import to_text
 
 
 @click.command("inspect")
@@ -26,4 +27,8 @@ def command(model: str, debug: bool) -> None:
         "options": found.options,
         "reading": found.reading,
     }
+    if found.basis is not None:
+        kernel = {"kernel": found.basis.kernel, "width": found.basis.width, "seed": found.basis.seed}
+        inputs = {to_text(name): effect for name, effect in found.basis.ranked_inputs()}
+        facts |= {"basis": kernel, "inputs": inputs}
     stdout.write([orjson.dumps(facts, option=orjson.OPT_INDENT_2), b"\n"])

@@ -17,6 +17,7 @@ void bind_sources(nb::module_& m);
 void bind_transpose(nb::module_& m);
 void bind_learn(nb::module_& m);
 void bind_newton(nb::module_& m);
+void bind_random_features(nb::module_& m);
 void bind_substitution(nb::module_& m);
 void bind_model(nb::module_& m);
 void bind_parse(nb::module_& m);

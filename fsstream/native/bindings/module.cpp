@@ -9,6 +9,7 @@ NB_MODULE(_native, m) {
   fsstream::bind_transpose(m);
   fsstream::bind_learn(m);
   fsstream::bind_newton(m);
+  fsstream::bind_random_features(m);
   fsstream::bind_substitution(m);
   fsstream::bind_model(m);
   fsstream::bind_parse(m);

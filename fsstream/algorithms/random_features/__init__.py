@@ -1,0 +1,1 @@
+"""What `sparse-rf`, `rf` and `boosting` share: inputs, features on rows, the problem over them."""

@@ -1,0 +1,179 @@
+"""Rows, basis, and the problem over the features at hand.
+
+The rows are scanned once and kept while they fit; features are then computed from memory. What
+does not fit is read again for each group of new features. Memory: the rows (at most a third),
+some vectors of one number a row, and 4 bytes for each row and feature at hand.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsstream._native import ColumnFiller, FeatureMap, InputRows, SolveReport, SparseProblem
+from fsstream.algorithms.random_features.inputs import inputs_of, median_distance, sample_of, scaled
+from fsstream.algorithms.scanning import Rescan, Scan
+from fsstream.basis import Basis
+from fsstream.errors import LimitError
+from fsstream.units import show_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from fsstream._native import Batch
+    from fsstream.algorithms.learner import Common
+
+FEATURES_AT_ONCE = 128  # computed side by side: their directions stay in the cache
+REACH_SAMPLE = 64
+LARGEST_EFFECT_WORK = 1_000_000_000
+EFFECT_ROWS = 500
+
+
+class Load(Scan):
+    """The first scan."""
+
+    def __init__(self, rows: InputRows) -> None:
+        super().__init__()
+        self._rows = rows
+
+    def see(self, batch: Batch, first_row: int) -> None:
+        self._rows.load(batch)
+
+
+class Fill(Rescan):
+    """New columns: features computed on every row."""
+
+    def __init__(self, problem: SparseProblem, rows: InputRows, maps: list[FeatureMap]) -> None:
+        super().__init__(rows.rows)
+        self._problem = problem
+        self._input_rows = rows
+        self._maps = maps
+        self._fillers: list[ColumnFiller] | None = None
+
+    def see(self, batch: Batch, first_row: int) -> None:
+        if self._fillers is None:
+            self._fillers = [ColumnFiller(self._problem, one, self._input_rows) for one in self._maps]
+        for filler in self._fillers:
+            filler.add(batch, first_row)
+
+    def use_kept_rows(self) -> bool:
+        if not self._input_rows.all_kept:
+            return False
+        for one in self._maps:
+            self._problem.fill_kept(one, self._input_rows)
+        return True
+
+
+class Machine:
+    """The features at hand are known by number; their weights are the problem's."""
+
+    def __init__(
+        self, name: str, common: Common, loss: str, *, kernel: str, width: float, scale: str
+    ) -> None:
+        self._name = name
+        self._common = common
+        self._loss = loss
+        self._kernel, self._width, self._scale = kernel, width, scale
+        self.rows = InputRows(common.memory // 3, scale == "log")
+        self.numbers = np.zeros(0, np.uint64)
+        self.drawn = 0
+        self.reports: list[SolveReport] = []
+
+    def begin(self) -> Iterator[Scan]:
+        """The first scan, and what follows from it."""
+        yield Load(self.rows)
+        inputs = inputs_of(self.rows, self._scale)
+        self._sample = sample_of(self.rows)
+        points = scaled(self._sample, inputs)
+        # The exponent of the Gaussian has the square of the distance halved.
+        width = self._width or median_distance(points, self._kernel)
+        self.basis = Basis(self._kernel, self._common.seed, width, 1.0, inputs)
+        if self._kernel == "perceptron":
+            self.basis = dataclasses.replace(self.basis, reach=self._reach())
+        self.problem = SparseProblem(
+            self._loss, self.rows.targets, self.rows.importance, self._common.intercept
+        )
+
+    def _reach(self) -> float:
+        """The largest projection of a sampled row on drawn directions: no threshold lies beyond all data."""
+        directions, _ = self.basis.draw(np.arange(REACH_SAMPLE, dtype=np.uint64))
+        centre = np.array(self.basis.inputs.centres @ directions)
+        plain = FeatureMap("plain", directions, np.zeros(REACH_SAMPLE, np.float32))
+        largest = float(np.abs(plain.of(self._sample) - centre).max(initial=0.0))
+        return float(f"{largest:.4g}") or 1.0
+
+    @property
+    def capacity(self) -> int:
+        """How many features fit the memory at once."""
+        left = self._common.memory - self.rows.bytes
+        empty = SparseProblem.bytes_for(self.rows.rows, 0)
+        each = SparseProblem.bytes_for(self.rows.rows, 1) - empty
+        return max(0, (left - empty) // each)
+
+    def check_room(self, features: int) -> None:
+        """That so many features fit, before work is spent on them."""
+        if features > self.capacity:
+            needed = self.rows.bytes + SparseProblem.bytes_for(self.rows.rows, features)
+            raise LimitError(
+                f"{features} features at once on {self.rows.rows} rows need {show_size(needed)}, "
+                f"and --memory is {show_size(self._common.memory)}",
+                hint="raise --memory, lower --k or --set draw, or raise --l1",
+            )
+
+    def draw(self, count: int) -> Iterator[Scan]:
+        """The next random features join at weight 0, fewer of them when memory says so."""
+        count = min(count, self.capacity - len(self.numbers))
+        self.check_room(len(self.numbers) + max(count, 1))
+        yield from self.add(np.arange(self.drawn, self.drawn + count, dtype=np.uint64))
+        self.drawn += count
+
+    def add(self, numbers: NDArray[np.uint64]) -> Iterator[Scan]:
+        """Features by number join at weight 0."""
+        groups = [numbers[at : at + FEATURES_AT_ONCE] for at in range(0, len(numbers), FEATURES_AT_ONCE)]
+        if self.rows.all_kept:
+            for group in groups:
+                yield Fill(self.problem, self.rows, [self.basis.map_of(group)])
+        elif groups:
+            yield Fill(self.problem, self.rows, [self.basis.map_of(group) for group in groups])
+        self.numbers = np.concatenate([self.numbers, numbers])
+
+    def solve(self, l1: float, l2: float, tolerance: float, sweeps: int) -> SolveReport:
+        """Minimise over the weights of the features at hand."""
+        report = self.problem.solve(l1, l2, tolerance, sweeps)
+        self.reports.append(report)
+        return report
+
+    def largest_gradient(self) -> float:
+        """The l1 weight from which on all weights at hand are zero."""
+        return float(np.abs(self.problem.gradients()).max(initial=0.0))
+
+    @property
+    def nonzero(self) -> int:
+        """How many features have a weight."""
+        return int(np.count_nonzero(self.problem.weights))
+
+    def keep(self, places: NDArray[np.int64]) -> None:
+        """Let go of all other features."""
+        self.problem.keep(places.astype(np.uint32))
+        self.numbers = self.numbers[places]
+
+    def drop_zeros(self) -> None:
+        """Step 4 of the algorithm; what rounding left in the decision values goes, too, as after a resume."""
+        self.keep(np.flatnonzero(self.problem.weights))
+        self.problem.start_from(self.problem.weights, self.problem.intercept)
+
+    def keep_largest(self, k: int) -> None:
+        """The k largest |weight|; ties: the smaller number."""
+        size = np.abs(self.problem.weights)
+        self.keep(np.sort(np.lexsort((self.numbers, -size))[:k]))
+
+    def measure_effects(self, map_: FeatureMap) -> None:
+        """What each input moves the score by, on a sample of the rows."""
+        work = max(1, len(self.basis.inputs) * map_.features)
+        rows = self._sample[: max(2, min(EFFECT_ROWS, LARGEST_EFFECT_WORK // work))]
+        effects = map_.effects(self.problem.weights.astype(np.float32), rows)
+        self.basis = dataclasses.replace(self.basis, effects=effects)

@@ -1,0 +1,134 @@
+"""sparse-rf: Sparse Random Features. In: rows. Out: k random features of a kernel, and their weights.
+
+    minimise over w, b   l1 |w|_1 + 1/N sum L(sum_h w_h phi_h(x_n) + b, y_n)   over all features h of a kernel
+
+Rounds     R features are drawn and join those with a weight; the problem over both is solved from
+           where it was (native/solve/sparse_problem.hpp); zeros are dropped. A round is ended after
+           `sweeps` sweeps, the last one by the duality gap.
+k          With --k the l1 weight follows the features: rounds leave between k and 2 k of them. At the
+           end the largest l1 weight that still leaves k is found by halving, the smallest |weight|
+           beyond k go, and the k that stay are fitted again with a ridge instead of the l1 weight,
+           because l1 shrinks what it keeps. With --l1 nothing is searched; with both it is then trimmed.
+Paper      Yen, Lin, Lin, Ravikumar, Dhillon: Sparse Random Features Algorithm as Coordinate Descent in
+           Hilbert Space, NIPS 2014, Algorithm 1; its lambda_N is N times --l1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from fsstream.algorithms.learner import Common, Task, parameter
+from fsstream.algorithms.random_features.inputs import SCALES
+from fsstream.algorithms.random_features.learner import RandomFeatureLearner
+from fsstream.algorithms.random_features.machine import Machine
+from fsstream.algorithms.random_features.path import RegularisationPath
+from fsstream.basis import KERNELS
+from fsstream.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from fsstream.algorithms.scanning import Scan
+
+LAST_SWEEPS = 500
+
+
+@dataclass(frozen=True)
+class SparseRfParameters:
+    """What `--set` can change."""
+
+    kernel: str = parameter("gaussian", "whose random features are drawn", choices=KERNELS)
+    width: float = parameter(
+        0.0, "of the kernel (not of perceptrons); 0: the median distance of rows", low=0.0
+    )
+    scale: str = parameter(
+        "standard",
+        "inputs are seen as: standard: mean 0, variance 1; log: the same of sign(x) log(1 + |x|); "
+        "range: 0 to 1; none: as they are",
+        choices=SCALES,
+    )
+    draw: int = parameter(500, "features drawn a round (R)", low=1)
+    rounds: int = parameter(20, "rounds (T)", low=1)
+    sweeps: int = parameter(15, "coordinate-descent sweeps a round, at most", low=1)
+    tolerance: float = parameter(
+        0.01,
+        "the last round ends at this duality gap, a share of the loss without features",
+        low=0.0,
+        high=1.0,
+    )
+    refit: str = parameter(
+        "yes", "with --k alone: fit the k features again, with a ridge", choices=("yes", "no")
+    )
+
+
+class SparseRf(RandomFeatureLearner):
+    """Random features join in rounds, an l1 penalty keeps few of them."""
+
+    name: ClassVar[str] = "sparse-rf"
+    summary: ClassVar[str] = "Sparse Random Features: few random features of a kernel, by l1; non-linear"
+    paper: ClassVar[str] = (
+        "Sparse Random Features Algorithm as Coordinate Descent in Hilbert Space (2014), Algorithm 1"
+    )
+    uses: ClassVar[frozenset[str]] = frozenset({"k", "l1", "intercept", "seed"})
+    Parameters: ClassVar[type] = SparseRfParameters
+    parameters: SparseRfParameters
+
+    def __init__(self, common: Common, parameters: SparseRfParameters, task: Task) -> None:
+        self.total = parameters.draw * parameters.rounds
+        if common.k is not None and common.k > self.total:
+            raise UsageError(
+                f"--k {common.k} is more than the {self.total} features that are drawn",
+                hint="raise --set draw or --set rounds",
+            )
+        if common.l1 is not None and not common.l1 > 0:
+            raise UsageError("--l1 must be above 0", hint="without it nothing is sparse; see --algo rf")
+        self.l1 = common.l1 or 0.0  # with --k alone: where the path has come to
+        super().__init__(common, parameters, task)
+
+    def make_machine(self) -> Machine:
+        """Features of the kernel asked for."""
+        asked = self.parameters
+        return Machine(
+            self.name, self.common, self.task.loss, kernel=asked.kernel, width=asked.width, scale=asked.scale
+        )
+
+    def rounds(self) -> Iterator[Scan]:
+        """Draw, solve, drop the zeros, until all features have been drawn."""
+        machine, asked = self.machine, self.parameters
+        k = self.common.k if self.common.l1 is None else None
+        path = RegularisationPath(machine, k, asked.tolerance, self.l1) if k else None
+        if k:
+            machine.check_room(2 * k + 1)
+        while machine.drawn < self.total:
+            yield from machine.draw(min(asked.draw, self.total - machine.drawn))
+            if path:
+                report = path.follow(asked.sweeps)
+                self.l1 = path.l1
+            else:
+                sweeps = LAST_SWEEPS if machine.drawn == self.total else asked.sweeps
+                report = machine.solve(self.l1, 0.0, asked.tolerance, sweeps)
+            machine.drop_zeros()
+            self.note_round(report.objective)
+        if path:
+            self.l1 = path.reduce(refit=asked.refit == "yes")
+        elif self.common.k:
+            machine.keep_largest(self.common.k)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """With the l1 weight of the last round."""
+        return {**super().state(), "l1": np.array([self.l1])}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what `state` gave."""
+        self.l1 = float(state["l1"][0])
+        super().restore(state)
+
+    def facts(self) -> Mapping[str, Any]:
+        """With the l1 weight that was found."""
+        found = super().facts()
+        return {**found, "l1": self.l1} if found else found

@@ -1,0 +1,164 @@
+"""The basis of random features: what a name like `gaussian#17` stands for, kept in the model.
+
+In: inputs (keys, centre, scale), kernel, width, seed. Out: the directions of any feature, drawn by its
+number; nothing but its number is ever stored. Features that were learned, not drawn (boosting), bring
+their directions along.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsstream._native import FeatureMap, RandomBasis
+from fsstream.archive import pack_texts, unpack_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Directions = NDArray[np.float32]  # inputs x features
+    Offsets = NDArray[np.float32]
+
+KERNELS = ("gaussian", "laplacian", "perceptron")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs as columns: value j counts as (value - centre) * inverse."""
+
+    names: Sequence[bytes]
+    keys: NDArray[np.uint64]
+    centres: NDArray[np.float64]
+    inverses: NDArray[np.float64]
+    logarithms: bool = False  # of values, sign kept, before anything else
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Features with directions of their own, in the order of the selection."""
+
+    directions: Directions
+    offsets: Offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+
+@dataclass(frozen=True)
+class Basis:
+    """A kernel's random features over some inputs."""
+
+    kernel: str
+    seed: int
+    width: float
+    reach: float  # of perceptrons: thresholds are uniform in -reach .. reach
+    inputs: Inputs
+    effects: NDArray[np.float64] | None = None  # root mean square change of the score, by input
+    learned: Learned | None = None
+
+    @property
+    def shape(self) -> str:
+        """What is made of the projection of a row."""
+        return "step" if self.kernel == "perceptron" else "wave"
+
+    def name_of(self, number: int) -> bytes:
+        """`kernel#index`."""
+        return f"{self.kernel}#{number}".encode()
+
+    def numbers_of(self, names: Sequence[bytes]) -> NDArray[np.uint64]:
+        """The indices in names; ValueError for a name of something else."""
+        prefix = f"{self.kernel}#".encode()
+        numbers = [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
+        if len(numbers) < len(names) or not all(number.isdigit() and len(number) < 20 for number in numbers):
+            raise ValueError("a feature of another kernel")
+        return np.array([int(number) for number in numbers], dtype=np.uint64)
+
+    def draw(self, numbers: NDArray[np.uint64]) -> tuple[Directions, Offsets]:
+        """The directions and offsets of drawn features."""
+        inputs = self.inputs
+        native = RandomBasis(
+            self.kernel, self.seed, self.width, self.reach, inputs.keys, inputs.centres, inputs.inverses
+        )
+        return native.draw(numbers)
+
+    def map_of(self, numbers: NDArray[np.uint64]) -> FeatureMap:
+        """What computes drawn features."""
+        return FeatureMap(self.shape, *self.draw(numbers))
+
+    def selected_map(self, names: Sequence[bytes]) -> FeatureMap:
+        """What computes the features of a selection."""
+        if self.learned is not None:
+            return FeatureMap(self.shape, self.learned.directions, self.learned.offsets)
+        return self.map_of(self.numbers_of(names))
+
+    def ranked_inputs(self) -> list[tuple[bytes, float]]:
+        """Input and effect, the largest effect first; ties: the name in byte order."""
+        if self.effects is None:
+            return []
+        pairs = zip(self.inputs.names, self.effects.tolist(), strict=True)
+        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+    def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """For the model file: facts and arrays."""
+        facts = {"kernel": self.kernel, "seed": self.seed, "width": self.width, "reach": self.reach}
+        facts["logarithms"] = self.inputs.logarithms
+        arrays: dict[str, NDArray[Any]] = {
+            "keys": self.inputs.keys,
+            "centres": self.inputs.centres,
+            "inverses": self.inputs.inverses,
+            **{f"names_{part}": array for part, array in pack_texts(list(self.inputs.names)).items()},
+        }
+        if self.effects is not None:
+            arrays["effects"] = self.effects
+        if self.learned is not None:
+            arrays |= {"directions": self.learned.directions, "offsets": self.learned.offsets}
+        return facts, arrays
+
+    @classmethod
+    def from_parts(cls, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Basis:
+        """What `parts` gave; KeyError, TypeError or ValueError when it cannot be."""
+        kernel, width, reach = str(facts["kernel"]), float(facts["width"]), float(facts["reach"])
+        if kernel not in KERNELS or not 0 < width < np.inf or not 0 <= reach < np.inf:
+            raise ValueError("no such kernel")
+        inputs = Inputs(
+            unpack_texts(arrays["names_bytes"], arrays["names_ends"]),
+            arrays["keys"].astype(np.uint64),
+            arrays["centres"].astype(np.float64),
+            arrays["inverses"].astype(np.float64),
+            bool(facts["logarithms"]),
+        )
+        sizes = {len(inputs.names), len(inputs.centres), len(inputs.inverses)}
+        if sizes != {len(inputs)} or len(arrays.get("effects", inputs.keys)) != len(inputs):
+            raise ValueError("inputs do not fit together")
+        learned = None
+        if "directions" in arrays:
+            learned = Learned(arrays["directions"].astype(np.float32), arrays["offsets"].astype(np.float32))
+            if learned.directions.shape != (len(inputs), len(learned.offsets)):
+                raise ValueError("directions do not fit the inputs")
+        return cls(kernel, int(facts["seed"]), width, reach, inputs, arrays.get("effects"), learned)
+
+
+def joined(parts: Sequence[Basis | None]) -> Basis | None:
+    """One basis of those of several classes: the inputs are theirs all, the effects are averaged."""
+    found = [part for part in parts if part is not None]
+    if not found or len(found) < len(parts):
+        return None
+    effects = [part.effects for part in found if part.effects is not None]
+    learned = [part.learned for part in found if part.learned is not None]
+    return replace(
+        found[0],
+        effects=np.sqrt(np.mean(np.square(effects), axis=0)) if effects else None,
+        learned=Learned(
+            np.concatenate([part.directions for part in learned], axis=1),
+            np.concatenate([part.offsets for part in learned]),
+        )
+        if learned
+        else None,
+    )

@@ -1,0 +1,372 @@
+#include "solve/sparse_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "core/dot.hpp"
+#include "core/lanes.hpp"
+#include "core/math.hpp"
+#include "hash/mix.hpp"
+#include "solve/float_columns.hpp"
+
+namespace fsstream {
+
+namespace {
+
+constexpr std::size_t kMostSweeps = 10;
+constexpr double kInnerShare = 0.1;   // sweeps end when one gains less than this share of the first
+constexpr double kActiveShare = 0.9;  // of l1: columns with a smaller gradient are not swept
+constexpr double kSmallestCurvature = 1e-12;
+constexpr double kArmijo = 0.01;
+constexpr int kMostHalvings = 30;
+constexpr std::size_t kMostConjugateSteps = 200;
+
+double shrunk(double x, double by) { return x > by ? x - by : (x < -by ? x + by : 0.0); }
+
+}  // namespace
+
+// A step of all weights and b, and what it moves the decision by.
+struct SparseProblem::Step {
+  std::vector<double> weights;
+  double bias = 0;
+  std::vector<double> decision;
+};
+
+SparseProblem::SparseProblem(std::string_view loss, std::span<const float> targets, std::span<const float> importance,
+                             bool intercept)
+    : fits_intercept_(intercept),
+      targets_(targets.begin(), targets.end()),
+      costs_(importance.begin(), importance.end()) {
+  if (loss == "squared")
+    kind_ = Kind::kSquared;
+  else if (loss == "squared-hinge")
+    kind_ = Kind::kSquaredHinge;
+  else if (loss == "logistic")
+    kind_ = Kind::kLogistic;
+  else
+    throw std::invalid_argument("random features know squared, squared-hinge and logistic loss");
+  if (targets.size() != importance.size()) throw std::invalid_argument("one importance a row");
+  const double total = std::accumulate(costs_.begin(), costs_.end(), 0.0);
+  for (double& cost : costs_) cost /= total;
+  decision_.assign(rows(), 0.0);
+  fit_intercept();
+  level_ = loss_at(decision_);
+}
+
+std::size_t SparseProblem::bytes_for(std::size_t rows, std::size_t columns) {
+  // targets, costs, decision, slopes, curvatures, a dual point, a step and its trial; two floats of the sweeps
+  constexpr std::size_t kVectors = 8 * sizeof(double) + 2 * sizeof(float);
+  return rows * (kVectors + columns * sizeof(float)) + 64 * columns;
+}
+
+double SparseProblem::value(double u, double y) const {
+  if (kind_ == Kind::kSquared) return 0.5 * (u - y) * (u - y);
+  const double m = y * u;
+  if (kind_ == Kind::kSquaredHinge) return m < 1.0 ? (1.0 - m) * (1.0 - m) : 0.0;
+  return m > 0.0 ? log1p(exp(-m)) : log1p(exp(m)) - m;
+}
+
+double SparseProblem::slope(double u, double y) const {
+  if (kind_ == Kind::kSquared) return u - y;
+  const double m = y * u;
+  if (kind_ == Kind::kSquaredHinge) return m < 1.0 ? -2.0 * y * (1.0 - m) : 0.0;
+  return -y / (1.0 + exp(m));
+}
+
+double SparseProblem::curvature(double u, double y) const {
+  if (kind_ == Kind::kSquared) return 1.0;
+  const double m = y * u;
+  if (kind_ == Kind::kSquaredHinge) return m < 1.0 ? 2.0 : 0.0;
+  const double p = 1.0 / (1.0 + exp(-m));
+  return p * (1.0 - p);
+}
+
+// -L* of a slope s; a = -y s for the two-class losses.
+double SparseProblem::conjugate(double s, double y) const {
+  if (kind_ == Kind::kSquared) return -(0.5 * s * s + s * y);
+  const double a = -y * s;
+  if (kind_ == Kind::kSquaredHinge) return a - 0.25 * a * a;
+  const double left = 1.0 - a;
+  return (a > 0.0 ? -a * log(a) : 0.0) + (left > 0.0 ? -left * log(left) : 0.0);
+}
+
+double SparseProblem::loss_at(std::span<const double> u) const {
+  return sum_in_lanes(rows(), [&](std::size_t i) { return costs_[i] * value(u[i], targets_[i]); });
+}
+
+double SparseProblem::penalty(std::span<const double> w, const SolveOptions& options) const {
+  return sum_in_lanes(w.size(),
+                      [&](std::size_t j) { return options.l1 * std::abs(w[j]) + 0.5 * options.l2 * w[j] * w[j]; });
+}
+
+std::vector<float*> SparseProblem::open(std::size_t count) {
+  std::vector<float*> opened;
+  for (std::size_t i = 0; i < count; ++i) {
+    Buffer<float> column;
+    if (!spare_.empty()) {
+      column = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    column.reserve(std::max<std::size_t>(rows(), 1));
+    column.set_size(rows());
+    opened.push_back(column.data());
+    columns_.push_back(std::move(column));
+  }
+  weights_.resize(columns_.size(), 0.0);
+  return opened;
+}
+
+void SparseProblem::start_from(std::span<const double> weights, double intercept) {
+  if (weights.size() != columns()) throw std::invalid_argument("one weight a column");
+  weights_.assign(weights.begin(), weights.end());
+  bias_ = intercept;
+  std::fill(decision_.begin(), decision_.end(), bias_);
+  for (std::size_t j = 0; j < columns(); ++j)
+    if (weights_[j] != 0.0) add_scaled(weights_[j], columns_[j].data(), decision_.data(), rows());
+}
+
+void SparseProblem::keep(std::span<const std::uint32_t> columns) {
+  std::vector<Buffer<float>> kept;
+  std::vector<double> weights;
+  std::vector<bool> stays(columns_.size());
+  for (const std::uint32_t column : columns) {
+    if (column >= columns_.size() || stays[column]) throw std::invalid_argument("no such column to keep");
+    stays[column] = true;
+  }
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    if (stays[j]) continue;
+    if (weights_[j] != 0.0) add_scaled(-weights_[j], columns_[j].data(), decision_.data(), rows());
+    spare_.push_back(std::move(columns_[j]));
+  }
+  for (const std::uint32_t column : columns) {
+    kept.push_back(std::move(columns_[column]));
+    weights.push_back(weights_[column]);
+  }
+  columns_ = std::move(kept);
+  weights_ = std::move(weights);
+}
+
+void SparseProblem::take_slopes() {
+  slopes_.resize(rows());
+  curvatures_.resize(rows());
+  for (std::size_t i = 0; i < rows(); ++i) {
+    slopes_[i] = costs_[i] * slope(decision_[i], targets_[i]);
+    curvatures_[i] = costs_[i] * curvature(decision_[i], targets_[i]);
+  }
+}
+
+// Newton's method in one number; halved while the loss would rise.
+void SparseProblem::fit_intercept() {
+  if (!fits_intercept_) return;
+  std::vector<double> trial(rows());
+  for (int iteration = 0; iteration < 20; ++iteration) {
+    const double first =
+        sum_in_lanes(rows(), [&](std::size_t i) { return costs_[i] * slope(decision_[i], targets_[i]); });
+    const double second =
+        sum_in_lanes(rows(), [&](std::size_t i) { return costs_[i] * curvature(decision_[i], targets_[i]); });
+    double step = -first / std::max(second, 1e-8);
+    if (std::abs(first) < 1e-12 || std::abs(step) < 1e-14) return;
+    const double before = loss();
+    int halvings = 0;
+    for (; halvings < kMostHalvings; ++halvings, step *= 0.5) {
+      for (std::size_t i = 0; i < rows(); ++i) trial[i] = decision_[i] + step;
+      if (loss_at(trial) < before) break;
+    }
+    if (halvings == kMostHalvings) return;
+    decision_.swap(trial);
+    bias_ += step;
+  }
+}
+
+std::vector<double> SparseProblem::slopes() const {
+  std::vector<double> found(rows());
+  for (std::size_t i = 0; i < rows(); ++i) found[i] = costs_[i] * slope(decision_[i], targets_[i]);
+  return found;
+}
+
+std::vector<double> SparseProblem::gradients() {
+  take_slopes();
+  std::vector<double> found(columns());
+  for (std::size_t j = 0; j < columns(); ++j) found[j] = dot(columns_[j].data(), slopes_.data(), rows());
+  return found;
+}
+
+// Slopes that b leaves not quite at rest are no dual point: they must sum to zero, within the
+// loss's range. Squared: the mean is taken off; else the class that pulls harder is scaled down.
+void SparseProblem::make_feasible(std::vector<double>& dual) const {
+  if (!fits_intercept_) return;
+  if (kind_ == Kind::kSquared) {
+    const double sum = sum_in_lanes(rows(), [&](std::size_t i) { return dual[i]; });
+    for (std::size_t i = 0; i < rows(); ++i) dual[i] -= sum * costs_[i];
+    return;
+  }
+  const double up = sum_in_lanes(rows(), [&](std::size_t i) { return std::max(dual[i], 0.0); });
+  const double down = sum_in_lanes(rows(), [&](std::size_t i) { return std::max(-dual[i], 0.0); });
+  const double share_up = up > down ? down / up : 1.0;
+  const double share_down = down > up ? up / down : 1.0;
+  for (std::size_t i = 0; i < rows(); ++i) dual[i] *= dual[i] > 0.0 ? share_up : share_down;
+}
+
+double SparseProblem::dual_value(const std::vector<double>& dual, const SolveOptions& options, double share) const {
+  const double losses = sum_in_lanes(rows(), [&](std::size_t i) {
+    return costs_[i] > 0.0 ? costs_[i] * conjugate(share * dual[i] / costs_[i], targets_[i]) : 0.0;
+  });
+  if (options.l2 == 0.0) return losses;
+  return losses - sum_in_lanes(columns(), [&](std::size_t j) {
+           const double beyond = std::max(std::abs(gradients_[j]) - options.l1, 0.0);
+           return 0.5 * beyond * beyond / options.l2;
+         });
+}
+
+// Leaves the slopes, the curvatures and every column's product with the dual point.
+double SparseProblem::find_gap(double objective, const SolveOptions& options) {
+  take_slopes();
+  std::vector<double> dual = slopes_;
+  make_feasible(dual);
+  gradients_.resize(columns());
+  double largest = 0;
+  for (std::size_t j = 0; j < columns(); ++j) {
+    gradients_[j] = dot(columns_[j].data(), dual.data(), rows());
+    largest = std::max(largest, std::abs(gradients_[j]));
+  }
+  const double share = options.l2 > 0.0 || largest <= options.l1 ? 1.0 : options.l1 / largest;
+  return objective - dual_value(dual, options, share);
+}
+
+// Sweeps over the columns that may move; returns how many.
+std::size_t SparseProblem::descend(const SolveOptions& options, std::size_t left, Step& step) {
+  const std::size_t n = rows();
+  std::vector<float> q(n), d(n);
+  double curvature_sum = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    q[i] = static_cast<float>(slopes_[i]);
+    d[i] = static_cast<float>(curvatures_[i]);
+    curvature_sum += curvatures_[i];
+  }
+  std::vector<std::uint32_t> active;
+  for (std::size_t j = 0; j < columns(); ++j)
+    if (weights_[j] != 0.0 || std::abs(gradients_[j]) > kActiveShare * options.l1)
+      active.push_back(static_cast<std::uint32_t>(j));
+  std::vector<double> squares(columns());
+  const std::vector<float> ones(fits_intercept_ ? n : 0, 1.0f);
+  SplitMix draws(1);
+  double first_gain = 0;
+  std::size_t sweeps = 0;
+  while (sweeps < std::min(kMostSweeps, left)) {
+    double gain = 0;
+    for (std::size_t place = active.size(); place > 1; --place)
+      std::swap(active[place - 1], active[draws.below(place)]);
+    for (const std::uint32_t j : active) {
+      const float* x = columns_[j].data();
+      if (sweeps == 0) squares[j] = float_square_sum(x, d.data(), n) + options.l2 + kSmallestCurvature;
+      const double at = weights_[j] + step.weights[j];
+      const double slope_here = float_dot(x, q.data(), n) + options.l2 * at;
+      const double moved = shrunk(at - slope_here / squares[j], options.l1 / squares[j]) - at;
+      if (moved == 0.0) continue;
+      float_add(static_cast<float>(moved), d.data(), x, q.data(), n);
+      step.weights[j] += moved;
+      gain += squares[j] * moved * moved;
+    }
+    if (fits_intercept_ && curvature_sum > 0.0) {
+      const double moved = -float_dot(ones.data(), q.data(), n) / curvature_sum;
+      float_add(static_cast<float>(moved), d.data(), ones.data(), q.data(), n);
+      step.bias += moved;
+      gain += curvature_sum * moved * moved;
+    }
+    ++sweeps;
+    if (sweeps == 1) {
+      first_gain = gain;
+      std::erase_if(active, [&](std::uint32_t j) { return weights_[j] + step.weights[j] == 0.0; });
+    }
+    if (gain <= kInnerShare * first_gain) break;
+  }
+  return sweeps;
+}
+
+// (Phi' D Phi + l2) step = -(Phi' s + l2 w), b as one more column of ones; Jacobi-preconditioned.
+std::size_t SparseProblem::conjugate_gradients(const SolveOptions& options, Step& step) {
+  const std::size_t size = columns() + 1;  // the last is b
+  std::vector<double> residual(size), direction(size), product(size), diagonal(size, 1.0), along(rows());
+  for (std::size_t j = 0; j < columns(); ++j)
+    residual[j] = -(dot(columns_[j].data(), slopes_.data(), rows()) + options.l2 * weights_[j]);
+  residual.back() = fits_intercept_ ? -sum_in_lanes(rows(), [&](std::size_t i) { return slopes_[i]; }) : 0.0;
+  const double curvature_sum = sum_in_lanes(rows(), [&](std::size_t i) { return curvatures_[i]; });
+  std::vector<float> d(curvatures_.begin(), curvatures_.end());
+  for (std::size_t j = 0; j < columns(); ++j)
+    diagonal[j] = float_square_sum(columns_[j].data(), d.data(), rows()) + options.l2 + kSmallestCurvature;
+  diagonal.back() = std::max(curvature_sum, kSmallestCurvature);
+  const auto scaled_square = [&] {
+    return sum_in_lanes(size, [&](std::size_t j) { return residual[j] * residual[j] / diagonal[j]; });
+  };
+  double square = scaled_square();
+  const double wanted = square * 1e-4;  // of the squared residual: Newton's own iterations do the rest
+  for (std::size_t j = 0; j < size; ++j) direction[j] = residual[j] / diagonal[j];
+  std::size_t steps = 0;
+  for (; steps < kMostConjugateSteps && square > wanted && square > 0.0; ++steps) {
+    std::fill(along.begin(), along.end(), direction.back());
+    for (std::size_t j = 0; j < columns(); ++j) add_scaled(direction[j], columns_[j].data(), along.data(), rows());
+    for (std::size_t i = 0; i < rows(); ++i) along[i] *= curvatures_[i];
+    for (std::size_t j = 0; j < columns(); ++j)
+      product[j] = dot(columns_[j].data(), along.data(), rows()) + options.l2 * direction[j];
+    product.back() = fits_intercept_ ? sum_in_lanes(rows(), [&](std::size_t i) { return along[i]; }) : 0.0;
+    const double bend = sum_in_lanes(size, [&](std::size_t j) { return direction[j] * product[j]; });
+    if (!(bend > 0.0)) break;
+    const double length = square / bend;
+    for (std::size_t j = 0; j < columns(); ++j) step.weights[j] += length * direction[j];
+    step.bias += length * direction.back();
+    for (std::size_t j = 0; j < size; ++j) residual[j] -= length * product[j];
+    const double before = square;
+    square = scaled_square();
+    for (std::size_t j = 0; j < size; ++j) direction[j] = residual[j] / diagonal[j] + square / before * direction[j];
+  }
+  return steps;
+}
+
+void SparseProblem::sum_step(Step& step) const {
+  step.decision.assign(rows(), step.bias);
+  for (std::size_t j = 0; j < columns(); ++j)
+    if (step.weights[j] != 0.0) add_scaled(step.weights[j], columns_[j].data(), step.decision.data(), rows());
+}
+
+// Takes the step, or as much of it as makes F fall; false when none does.
+bool SparseProblem::search_line(const SolveOptions& options, double objective, Step& step) {
+  const double slope_along = sum_in_lanes(rows(), [&](std::size_t i) { return slopes_[i] * step.decision[i]; });
+  std::vector<double> w(columns()), u(rows());
+  for (std::size_t j = 0; j < columns(); ++j) w[j] = weights_[j] + step.weights[j];
+  const double promised = slope_along + penalty(w, options) - penalty(weights_, options);
+  if (!(promised < 0.0)) return false;
+  double length = 1.0;
+  for (int halvings = 0; halvings < kMostHalvings; ++halvings, length *= 0.5) {
+    for (std::size_t j = 0; j < columns(); ++j) w[j] = weights_[j] + length * step.weights[j];
+    for (std::size_t i = 0; i < rows(); ++i) u[i] = decision_[i] + length * step.decision[i];
+    if (loss_at(u) + penalty(w, options) > objective + kArmijo * length * promised) continue;
+    weights_.swap(w);
+    decision_.swap(u);
+    bias_ += length * step.bias;
+    return true;
+  }
+  return false;
+}
+
+SolveReport SparseProblem::solve(const SolveOptions& options) {
+  SolveReport report;
+  const double wanted = options.tolerance * level_;
+  while (true) {
+    fit_intercept();
+    report.loss = loss();
+    report.objective = report.loss + penalty(weights_, options);
+    report.gap = find_gap(report.objective, options);
+    if (report.gap <= wanted || report.sweeps >= options.sweeps) break;
+    Step step{std::vector<double>(columns()), 0.0, {}};
+    report.sweeps +=
+        options.l1 > 0.0 ? descend(options, options.sweeps - report.sweeps, step) : conjugate_gradients(options, step);
+    sum_step(step);
+    if (!search_line(options, report.objective, step)) break;
+    ++report.iterations;
+  }
+  return report;
+}
+
+}  // namespace fsstream

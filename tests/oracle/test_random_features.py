@@ -1,0 +1,284 @@
+"""Random features and the solver over them against numpy, and the promises of the paper."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fsstream import _native
+from fsstream.algorithms.learner import Common, Task
+from fsstream.algorithms.sparse_rf import SparseRf, SparseRfParameters
+from fsstream.basis import KERNELS, Basis, Inputs
+
+from .online_data import batch_of
+from .random_features_oracle import draw, features, minimise, objective, slopes
+
+LOSSES = ("squared", "squared-hinge", "logistic")
+
+
+def basis_of(kernel: str, keys: np.ndarray, width: float = 1.0, reach: float = 1.0, seed: int = 0) -> Basis:
+    d = len(keys)
+    return Basis(kernel, seed, width, reach, Inputs([b""] * d, keys, np.zeros(d), np.ones(d)))
+
+
+def problem_data(seed: int, n: int, d: int, loss: str) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)).astype(np.float32).astype(np.float64)
+    y = np.sin(2 * X[:, 0]) + (X[:, 1] if d > 1 else 0) + 0.1 * rng.normal(size=n)
+    return X, (y if loss == "squared" else np.where(y > 0, 1.0, -1.0)).astype(np.float32)
+
+
+def solver(
+    X: np.ndarray, y: np.ndarray, loss: str, count: int, *, importance: Any = None, intercept: bool = True
+) -> Any:
+    """A problem over drawn features, and its columns as a matrix."""
+    rows = _native.InputRows(1 << 24)
+    rows.load(batch_of(X, y))
+    weights = np.ones(len(y), np.float32) if importance is None else importance
+    problem = _native.SparseProblem(loss, y, weights, intercept)
+    basis = basis_of("gaussian", rows.keys)
+    problem.fill_kept(basis.map_of(np.arange(count, dtype=np.uint64)), rows)
+    Phi = np.column_stack([problem.column(j) for j in range(count)]).astype(np.float64)
+    return problem, Phi
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    kernel=st.sampled_from(KERNELS),
+    seed=st.integers(0, 2**63),
+    number=st.integers(0, 2**40),
+    keys=st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=6, unique=True),
+    width=st.floats(0.1, 10),
+)
+def test_a_feature_is_what_its_number_says(kernel, seed, number, keys, width):
+    direction, offset = draw(kernel, seed, number, keys, width, reach=2.0)
+    basis = basis_of(kernel, np.array(keys, dtype=np.uint64), width, 2.0, seed)
+    X = np.random.default_rng(1).normal(size=(20, len(keys))).astype(np.float32)
+    projected = X @ direction + offset
+    found = basis.map_of(np.array([number], dtype=np.uint64)).of(X)[:, 0]
+    clear = np.abs(projected) > 1e-4 if kernel == "perceptron" else np.abs(projected) < 1e3
+    assert found[clear] == pytest.approx(features(kernel, direction, offset, X)[clear], abs=3e-3)
+    assert np.abs(found).max() <= math.sqrt(2) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
+def test_features_stand_for_their_kernel(kernel):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 4)).astype(np.float32)
+    Z = basis_of(kernel, np.arange(4, dtype=np.uint64), 1.5).map_of(np.arange(40_000, dtype=np.uint64)).of(X)
+    apart = X[:, None, :] - X[None, :, :]
+    if kernel == "gaussian":
+        expected = np.exp(-(apart**2).sum(-1) / (2 * 1.5**2))
+    else:
+        expected = np.exp(-np.abs(apart).sum(-1) / 1.5)
+    assert np.abs(Z.astype(np.float64) @ Z.T / 40_000 - expected).max() < 0.03
+
+
+def test_perceptrons_stand_for_the_negative_distance():
+    X = np.random.default_rng(0).normal(size=(10, 3)).astype(np.float32)
+    Z = (
+        basis_of("perceptron", np.arange(3, dtype=np.uint64), reach=6.0)
+        .map_of(np.arange(40_000, dtype=np.uint64))
+        .of(X)
+    )
+    inner = Z.astype(np.float64) @ Z.T / 40_000
+    distance = np.sqrt(((X[:, None, :] - X[None, :, :]) ** 2).sum(-1))
+    slope = np.polyfit(distance.ravel(), inner.ravel(), 1)[0]
+    assert np.abs(inner - (1 + slope * distance)).max() < 0.03
+    assert slope < 0
+
+
+def test_groups_and_order_of_features_do_not_matter():
+    basis = basis_of("laplacian", np.arange(5, dtype=np.uint64))
+    numbers = np.arange(300, dtype=np.uint64)
+    directions, offsets = basis.draw(numbers)
+    some, some_offsets = basis.draw(numbers[[200, 7]])
+    assert np.array_equal(some, directions[:, [200, 7]])
+    assert np.array_equal(some_offsets, offsets[[200, 7]])
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    n=st.integers(20, 90),
+    count=st.integers(1, 30),
+    loss=st.sampled_from(LOSSES),
+    share=st.floats(0.02, 0.9),
+    l2=st.sampled_from([0.0, 0.01]),
+    intercept=st.booleans(),
+    weighted=st.booleans(),
+)
+def test_the_solver_finds_the_optimum(seed, n, count, loss, share, l2, intercept, weighted):
+    X, y = problem_data(seed, n, 3, loss)
+    rng = np.random.default_rng(seed)
+    importance = (rng.uniform(0.5, 2, n) if weighted else np.ones(n)).astype(np.float32)
+    problem, Phi = solver(X, y, loss, count, importance=importance, intercept=intercept)
+    l1 = share * float(np.abs(problem.gradients()).max())
+    report = problem.solve(l1, l2, 1e-9, 100_000)
+    wide, costs = y.astype(np.float64), importance.astype(np.float64)
+    w, b = minimise(loss, Phi, wide, costs, l1, l2, intercept=intercept, steps=2000)
+    best = objective(loss, Phi, wide, costs, w, b, l1, l2)
+    mine = objective(loss, Phi, wide, costs, problem.weights, problem.intercept, l1, l2)
+    assert report.objective == pytest.approx(mine, abs=1e-9)
+    assert mine <= best + 1e-7
+    assert mine - best <= report.gap + 1e-9
+    assert report.gap <= 1e-6
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_gap_bounds_what_is_left_at_any_stop(loss):
+    X, y = problem_data(5, 150, 3, loss)
+    problem, _ = solver(X, y, loss, 80)
+    l1 = 0.02 * float(np.abs(problem.gradients()).max())
+    stops = [problem.solve(l1, 0.0, 0.0, sweeps) for sweeps in (0, 1, 2, 5, 20)]
+    best = problem.solve(l1, 0.0, 1e-9, 100_000).objective
+    gains = [stop.objective - best for stop in stops]
+    assert gains == sorted(gains, reverse=True)
+    assert all(gain <= stop.gap + 1e-12 for gain, stop in zip(gains, stops, strict=True))
+    assert gains[0] > 10 * max(gains[-1], 1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_ridge_alone_is_solved_too(loss):
+    X, y = problem_data(2, 80, 3, loss)
+    problem, Phi = solver(X, y, loss, 25)
+    report = problem.solve(0.0, 0.05, 1e-8, 10_000)
+    wide = y.astype(np.float64)
+    w, b = problem.weights, problem.intercept
+    gradient = Phi.T @ slopes(loss, Phi @ w + b, wide, np.ones(80)) + 0.05 * w
+    assert np.abs(gradient).max() < 1e-4
+    assert report.gap < 1e-6
+    assert np.count_nonzero(w) == 25
+
+
+def learned(
+    X: np.ndarray,
+    y: np.ndarray,
+    loss: str,
+    *,
+    k: int | None = None,
+    l1: float | None = None,
+    memory: int = 1 << 28,
+    pieces: int = 1,
+    **parameters: Any,
+) -> SparseRf:
+    learner = SparseRf(Common(k=k, l1=l1, memory=memory), SparseRfParameters(**parameters), Task(loss))
+    again = True
+    while again:
+        for rows in np.array_split(np.arange(len(y)), pieces):
+            learner.update(batch_of(X[rows], y[rows]))
+        again = learner.end_pass()
+    return learner
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_objective_never_rises_from_round_to_round(loss, kernel):
+    X, y = problem_data(3, 200, 4, loss)
+    objectives = learned(X, y, loss, l1=0.01, draw=20, rounds=15, kernel=kernel).facts()["objectives"]
+    assert len(objectives) == 15
+    assert all(after <= before + 1e-12 for before, after in pairwise(objectives))
+    assert objectives[-1] < 0.9 * objectives[0]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_drawing_at_once_descends_at_least_as_far(loss):
+    """Corollary 2: R features in one round against R rounds of one, with the same features."""
+    X, y = problem_data(4, 150, 3, loss)
+    exact = {"sweeps": 10_000, "tolerance": 1e-6}
+    for share in (1, 5, 40):
+        at_once = learned(X, y, loss, l1=0.02, draw=40, rounds=1, **exact).facts()["objectives"][-1]
+        parts = learned(X, y, loss, l1=0.02, draw=40 // share, rounds=share, **exact).facts()["objectives"][
+            -1
+        ]
+        assert at_once <= parts + 1e-5
+
+
+def test_the_gap_to_the_limit_falls_like_one_over_the_features_drawn():
+    """Theorem 2, on the mean of several draws; the limit is estimated with many more features."""
+    X, y = problem_data(6, 120, 2, "squared")
+    sizes = [20, 40, 80, 160]
+    paths = []
+    for seed in range(6):
+        learner = SparseRf(
+            Common(l1=0.01, seed=seed),
+            SparseRfParameters(draw=20, rounds=100, sweeps=60, width=0.7),
+            Task("squared"),
+        )
+        learner.update(batch_of(X, y))
+        learner.end_pass()
+        objectives = learner.facts()["objectives"]
+        paths.append([objectives[size // 20 - 1] for size in sizes] + [objectives[-1]])
+    best = min(path[-1] for path in paths)
+    gaps = np.mean([path[:-1] for path in paths], axis=0) - best
+    assert all(gap * size <= 1.5 * gaps[0] * sizes[0] for gap, size in zip(gaps, sizes, strict=True))
+
+
+@pytest.mark.parametrize("k", [1, 7, 40])
+@pytest.mark.parametrize("refit", ["yes", "no"])
+def test_exactly_k_and_the_model_agrees_with_the_problem(k, refit):
+    X, y = problem_data(7, 300, 4, "squared-hinge")
+    learner = learned(X, y, "squared-hinge", k=k, draw=60, rounds=5, refit=refit)
+    selection, basis = learner.selection(), learner.basis()
+    assert len(selection) == k
+    assert len(set(selection.raw_names)) == k
+    assert basis is not None
+    model = _native.RandomFeatureModel(
+        basis.selected_map(selection.raw_names), False, basis.inputs.keys, selection.weights,
+        np.zeros(k, np.uint32), learner.intercepts().astype(np.float64),
+    )  # fmt: skip
+    scores = model.predict(batch_of(X, y))[:, 0]
+    assert scores == pytest.approx(learner.machine.problem.decision, abs=1e-4)
+    if k == 40:
+        assert np.mean((scores > 0) == (y > 0)) > 0.9
+
+
+@pytest.mark.parametrize("scale", ["standard", "log", "range", "none"])
+def test_rows_beyond_the_memory_are_read_again_to_the_same_end(scale):
+    X, y = problem_data(8, 2000, 12, "squared-hinge")
+    options: dict[str, Any] = {"l1": 0.05, "draw": 10, "rounds": 3, "scale": scale, "width": 3.0}
+    kept = learned(X, y, "squared-hinge", **options)
+    small = learned(X, y, "squared-hinge", memory=600_000, pieces=7, **options)
+    assert kept.machine.rows.all_kept
+    assert not small.machine.rows.all_kept
+    assert small.machine.rows.bytes <= 600_000 // 3
+    assert np.array_equal(kept.machine.problem.weights, small.machine.problem.weights)
+    assert kept.selection().raw_names == small.selection().raw_names
+
+
+def test_the_inputs_that_matter_are_told():
+    X, y = problem_data(9, 600, 8, "squared")
+    effects = dict(learned(X, y, "squared", k=60, draw=200, rounds=5).machine.basis.ranked_inputs())
+    assert sorted(effects, key=lambda name: -effects[name])[:2] == [b"1", b"0"] or sorted(
+        effects, key=lambda name: -effects[name]
+    )[:2] == [b"0", b"1"]
+
+
+@pytest.mark.parametrize("aim", [{"l1": 0.02}, {"k": 8}])
+def test_a_run_goes_on_from_its_state(aim):
+    X, y = problem_data(10, 1500, 12, "logistic")
+
+    def fresh() -> SparseRf:
+        return SparseRf(
+            Common(memory=500_000, **aim), SparseRfParameters(draw=10, rounds=4), Task("logistic")
+        )
+
+    whole = learned(X, y, "logistic", memory=500_000, draw=10, rounds=4, **aim)
+    first, second = fresh(), fresh()
+    for _ in range(3):
+        first.update(batch_of(X, y))
+        assert first.end_pass()
+    first.update(batch_of(X[:700], y[:700]))
+    second.restore(first.state())
+    second.update(batch_of(X[700:], y[700:]))
+    while second.end_pass():
+        second.update(batch_of(X, y))
+    assert second.selection().raw_names == whole.selection().raw_names
+    assert np.array_equal(second.machine.problem.weights, whole.machine.problem.weights)
+    assert second.facts()["objectives"] == whole.facts()["objectives"]
