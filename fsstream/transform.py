@@ -95,6 +95,11 @@ class Transform:
 
 def kept_names(selection: Selection, model: Model | None) -> list[bytes]:
     """The distinct features in output order; the factors of products."""
+    if model is not None and model.basis is not None:
+        raise UsageError(
+            f"the features of {model.basis.kernel} kernels are made of all inputs: none can be left out",
+            hint="`fsstream inspect` tells which inputs matter; select those with another backend",
+        )
     names = [selection.raw_names[index] for index in selection.order]
     if model is not None and model.has_products:
         names = [factor for name in names for factor in split_pair(name)]
