@@ -6,7 +6,6 @@ published here, so a run that fails leaves everything as it was.
 
 from __future__ import annotations
 
-import resource
 import sys
 import time
 from contextlib import ExitStack, closing
@@ -17,6 +16,7 @@ from fsstream import __version__
 from fsstream._native import LossMeter
 from fsstream.config import parse_parameters
 from fsstream.feeds import make_feed
+from fsstream.memory import peak_memory
 from fsstream.progress import Progress
 from fsstream.reading import make_reading
 from fsstream.signals import StopSignals
@@ -153,7 +153,7 @@ class _Run:
             "notes": self._reading.notes,
             "seconds": seconds,
             "cpu_seconds": time.process_time(),
-            "peak_memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            "peak_memory": peak_memory(),
         }
 
     def _progressive(self) -> dict[str, Any] | None:

@@ -38,7 +38,29 @@ def show_summary(summary: dict[str, Any]) -> str:
         rows.append(("skipped", f"{show_count(data['skipped_windows'])} k-mer windows with other letters"))
     rows.append(("time", f"{show_time(seconds)}, {show_size(data['bytes'] / seconds)}/s"))
     rows.append(("memory", f"{show_size(summary['peak_memory'])} at most"))
-    return "\n".join(f"fsstream: {name:<12} {value}" for name, value in rows)
+    return _lines(rows)
+
+
+def show_plan(plan: dict[str, Any]) -> str:
+    """Some lines of text."""
+    rows = [("memory", show_size(plan["memory"]))]
+    rows += [
+        (f"  {what.partition(',')[0]}", show_size(size)) for what, size in plan["learner"].items() if size
+    ]
+    if plan["rows"] is not None:
+        rows.append(("data", f"{show_count(plan['rows'])} rows, {show_count(plan['entries'])} entries"))
+        rows.append(("passes", str(plan["passes"])))
+        rows.append(("disk", show_size(plan["disk"])))
+        rows.append(("time", show_time(plan["seconds"])))
+        rows.append(("looked at", f"{100 * plan['looked_at']:.3g} % of the input"))
+    if plan["note"]:
+        rows.append(("note", plan["note"]))
+    return _lines(rows)
+
+
+def _lines(rows: list[tuple[str, str]]) -> str:
+    width = max(12, *(len(name) for name, _ in rows))
+    return "\n".join(f"fsstream: {name:<{width}} {value}" for name, value in rows)
 
 
 def _labels(labels: tuple[str, ...]) -> str:

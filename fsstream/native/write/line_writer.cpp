@@ -148,7 +148,7 @@ std::optional<Fault> JsonLineWriter::write_row(const Batch& batch, std::size_t r
 
 std::optional<Fault> ColumnLineWriter::write_row(const Batch& batch, std::size_t row, TextBuffer& out) {
   const std::uint32_t feature = kept_.find(key_of_name(batch.view(batch.labels[row])));
-  if (feature == KeptFeatures::kNone) return std::nullopt;
+  if (feature == KeptKeys::kNone) return std::nullopt;
   out.add(names_[feature]);
   for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j) {
     char digits[24];

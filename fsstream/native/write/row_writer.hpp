@@ -12,7 +12,7 @@
 
 #include "core/batch.hpp"
 #include "parse/fields.hpp"
-#include "write/kept_features.hpp"
+#include "write/kept_keys.hpp"
 #include "write/text_buffer.hpp"
 
 namespace fsstream {
@@ -48,7 +48,7 @@ class RowWriter {
     const std::size_t end = batch.row_end(row);
     for (std::size_t j = batch.row_begin(row); j < end; ++j) {
       const std::uint32_t feature = kept_.find(batch.keys[j]);
-      if (feature == KeptFeatures::kNone) continue;
+      if (feature == KeptKeys::kNone) continue;
       if (const std::optional<Fault> fault = use(feature, batch.values[j])) return fault;
       ++entries_;
     }
@@ -57,7 +57,7 @@ class RowWriter {
 
   void count(std::size_t entries) { entries_ += entries; }
 
-  KeptFeatures kept_;
+  KeptKeys kept_;
 
  private:
   std::uint64_t entries_ = 0;

@@ -35,8 +35,7 @@ std::optional<Fault> TableWriter::write_row(const Batch& batch, std::size_t row,
   std::fill(row_.begin(), row_.end(), Cell{});
   const std::optional<Fault> fault = for_each_kept(batch, row, [&](std::uint32_t feature, float value) {
     Cell& cell = row_[column_of_[feature]];
-    if (cell.feature != KeptFeatures::kNone || (!cells_[feature].empty() && value != 1))
-      return std::optional(kWordTwice);
+    if (cell.feature != KeptKeys::kNone || (!cells_[feature].empty() && value != 1)) return std::optional(kWordTwice);
     cell = {feature, value};
     return std::optional<Fault>{};
   });
@@ -48,7 +47,7 @@ std::optional<Fault> TableWriter::write_row(const Batch& batch, std::size_t row,
   for (const Cell& cell : row_) {
     if (!first) out.add(comma);
     first = false;
-    if (cell.feature == KeptFeatures::kNone) continue;
+    if (cell.feature == KeptKeys::kNone) continue;
     if (cells_[cell.feature].empty()) {
       out.add_decimal(cell.value);
     } else {

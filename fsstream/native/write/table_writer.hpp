@@ -24,7 +24,7 @@ class TableWriter : public RowWriter {
 
  private:
   struct Cell {
-    std::uint32_t feature = KeptFeatures::kNone;
+    std::uint32_t feature = KeptKeys::kNone;
     float value = 0;
   };
   std::optional<Fault> write_label(std::string_view label, TextBuffer& out) const;

@@ -1,4 +1,4 @@
-// KeptFeatures: the features a stream is reduced to. A small filter tells most others at one probe.
+// KeptKeys: the features a stream is reduced to. A small filter tells most others at one probe.
 #pragma once
 
 #include <bit>
@@ -9,12 +9,12 @@
 
 namespace fsstream {
 
-class KeptFeatures {
+class KeptKeys {
  public:
   static constexpr std::uint32_t kNone = FeatureIndex::kNone;
 
   // Feature i is the one with keys[i]; each key occurs once.
-  explicit KeptFeatures(std::span<const Key> keys)
+  explicit KeptKeys(std::span<const Key> keys)
       : filter_(std::bit_ceil(kBitsPerFeature * keys.size() / 64 + 1)), mask_(64 * filter_.size() - 1) {
     for (const Key key : keys) {
       index_.insert(key);

@@ -1,0 +1,278 @@
+"""What a run will need, before it runs: memory, passes, disk, time.
+
+In: the options of a run. Out: an estimate. The beginning of the input is run in processes of their own,
+the backend on more and more of it, and a reader that keeps nothing:
+
+    memory   what reading takes, measured on so much that nothing in flight grows any more, and what the
+             learner has beyond that, extended to the whole stream like the entries, the features, or
+             not, whichever fits the trials best; at least what the learner says it will allocate.
+    time     by the power of the bytes that the last two trials show.
+    disk     the spool or the transposed runs, if they are needed, by the density of what was looked at.
+
+A stream that the trials saw whole is not estimated but measured. Standard input is not read: there the
+answer holds what can be known without data.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import tempfile
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsstream._native import SpoolEncoder
+from fsstream.algorithms.learner import Access, Task
+from fsstream.config import parse_parameters
+from fsstream.errors import DataError, FsstreamError, LimitError
+from fsstream.memory import peak_memory
+from fsstream.reading import Reading
+from fsstream.task import decide
+from fsstream.training import check_uses, common_options, find_backend
+from fsstream.trial import run_apart
+from fsstream.units import show_size
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsstream.algorithms.learner import Learner
+    from fsstream.config import SelectOptions
+
+READER = ("hashing", ("bits=1",))  # a backend that keeps nothing to speak of
+FIRST_TRIAL, LARGEST_TRIAL = 1 << 20, 64 << 20  # bytes
+LONG_TRIAL = 2.0  # seconds: a larger trial would take too long
+TRANSPOSED_ENTRY, TRANSPOSED_FEATURE = 20, 40  # bytes in memory while rows become columns
+NOISE = 1 << 20  # bytes of memory that two runs of one kind may differ by
+
+
+@dataclass(frozen=True)
+class Head:
+    """The beginning of a stream, and what share of it that is."""
+
+    pieces: list[bytes]  # whole records each
+    share: float
+    rows: int
+    entries: int
+    features: list[int]  # distinct ones in the first pieces
+    spooled: int  # bytes this takes in a spool
+    reading: dict[str, Any]
+    task: Task
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.pieces))
+
+    def features_in(self, size: float) -> float:
+        """Distinct features in so many bytes; beyond the head by the power that its second half shows."""
+        sizes = np.cumsum([len(piece) for piece in self.pieces])
+        if size <= sizes[-1] or len(sizes) < 2:
+            return max(float(np.interp(size, sizes, self.features)), 1.0)
+        half = len(sizes) // 2 - 1
+        power = math.log(self.features[-1] / max(self.features[half], 1)) / math.log(sizes[-1] / sizes[half])
+        return float(self.features[-1] * (size / sizes[-1]) ** power)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a trial took."""
+
+    size: int
+    memory: int
+    seconds: float
+    passes: int
+
+
+def plan_run(options: SelectOptions) -> dict[str, Any]:
+    """The estimate; LimitError where the run would be refused."""
+    chosen = find_backend(options.algo)
+    check_uses(options, chosen)
+    parse_parameters(chosen.Parameters, options.set, options.algo)
+    if not options.inputs or "-" in options.inputs:
+        parts = _parts(options, chosen, Task(loss=chosen.auto_binary_loss))
+        known = sum(parts.values()) + peak_memory()
+        return _answer(options, parts, memory=known, note="standard input is not read: without data only "
+                       "what the options say is known")  # fmt: skip
+    head = _look(options, chosen)
+    whole = {"rows": round(head.rows / head.share), "entries": round(head.entries / head.share)}
+    samples = dataclasses.replace(head.task, targets=np.broadcast_to(np.float32(0), (whole["rows"],)))
+    task = samples if chosen.access is Access.COLUMNS and head.task.targets is None else head.task
+    parts = _parts(options, chosen, task)
+    with tempfile.TemporaryDirectory(dir=options.spool_dir, prefix="fsstream-plan-") as folder:
+        estimate = _estimate(options, head, parts, Path(folder) / "head")
+    return _answer(
+        options, parts, **whole, **estimate, disk=_disk(options, chosen, head), looked_at=round(head.share, 6)
+    )
+
+
+def _answer(options: SelectOptions, parts: dict[str, int], **found: Any) -> dict[str, Any]:
+    empty: dict[str, Any] = dict.fromkeys(
+        ("memory", "passes", "disk", "seconds", "rows", "entries", "looked_at", "note")
+    )
+    return {**empty, **found, "learner": parts, "limit": options.memory_bytes}
+
+
+def _parts(options: SelectOptions, chosen: type[Learner], task: Task) -> dict[str, int]:
+    """What the learner says it will allocate; LimitError as in the run."""
+    parameters = parse_parameters(chosen.Parameters, options.set, options.algo)
+    parts = chosen.plan(common_options(options, chosen), parameters, task)
+    if sum(parts.values()) > options.memory_bytes:
+        largest = max(parts, key=lambda what: parts[what])
+        raise LimitError(
+            f"needs {show_size(sum(parts.values()))}, and --memory is {show_size(options.memory_bytes)}",
+            hint=f"the largest part is {largest} with {show_size(parts[largest])}",
+        )
+    return parts
+
+
+def _look(options: SelectOptions, chosen: type[Learner]) -> Head:
+    """Read the beginning, up to what the largest trial takes."""
+    with closing(
+        Reading(dataclasses.replace(options, threads=1, on_bad_line="skip", bad_lines=None))
+    ) as reading:
+        recipe = reading.recipe()
+        loss, kind = decide(options.loss, reading.labels(), chosen)
+        targets = None
+        if reading.format == "columns":
+            assert options.targets is not None
+            targets = np.zeros(Path(options.targets).read_bytes().count(b"\n"), np.float32)
+        pieces: list[bytes] = []
+        size = rows = entries = spooled = 0
+        keys: list[NDArray[np.uint64]] = []
+        encoder = SpoolEncoder()
+        complete = True
+        for parsed in reading.batches():
+            pieces.append(bytes(parsed.block.data))
+            size += len(pieces[-1])
+            rows += parsed.batch.rows
+            entries += parsed.batch.entries
+            keys.append(np.unique(parsed.batch.keys))
+            spooled += sum(map(len, encoder.add(parsed.batch)))
+            if size >= LARGEST_TRIAL:
+                complete = False
+                break
+        spooled += sum(map(len, encoder.finish()))
+        done, total = reading.input.progress()
+    share = 1.0 if complete or not total else min(done / total, 1.0)
+    if not pieces:
+        raise DataError(
+            "there is no data: not one record", hint="is the input, or a filter before it, empty?"
+        )
+    labels = ("", "") if kind == "binary" else ()
+    task = Task(loss=loss, labels=labels, max_classes=options.max_classes, targets=targets)
+    return Head(pieces, share, rows, entries, _distinct(keys), spooled, recipe, task)
+
+
+def _distinct(pieces: list[NDArray[np.uint64]]) -> list[int]:
+    """How many different keys the first pieces hold."""
+    _, first = np.unique(np.concatenate(pieces), return_index=True)
+    ends = np.cumsum([len(piece) for piece in pieces])
+    new = np.bincount(np.searchsorted(ends, first, side="right"), minlength=len(pieces))
+    return [int(count) for count in np.cumsum(new)]
+
+
+def _estimate(options: SelectOptions, head: Head, parts: dict[str, int], path: Path) -> dict[str, Any]:
+    trials = _trials(options, head, path)
+    last = trials[-1]
+    if last.size == head.size and head.share == 1:
+        return {"memory": last.memory, "seconds": last.seconds, "passes": last.passes}
+    reader, settings = READER
+    reads = dataclasses.replace(
+        options, algo=reader, set=settings, loss=_reader_loss(head.task.loss), k=None, l1=None, l2=None,
+        learning_rate=None, passes=None, intercept=None, init=None, workers=None, groups=None, valid=None,
+        patience=None, shuffle=False,
+    )  # fmt: skip
+    columns = head.reading["format"] == "columns"  # which that backend does not read
+    inflight = 0 if columns else _run(reads, head, head.size, path).memory
+    apart = [
+        trial.memory - (0 if columns else _run(reads, head, trial.size, path).memory) for trial in trials
+    ]
+    fixed = sum(size for what, size in parts.items() if "at most" not in what)
+    learner = max(_state(apart, trials, head), fixed)
+    memory = inflight + min(learner, options.memory_bytes)
+    return {"memory": round(memory), "seconds": _time(trials, head), "passes": last.passes}
+
+
+def _state(apart: list[int], trials: list[Measured], head: Head) -> float:
+    """What a learner will have in memory: it grows like the entries, like the features, or not at all.
+
+    Which of them is told by the last two trials.
+    """
+    last = float(apart[-1])
+    whole = head.size / head.share
+    to_end = {
+        "entries": whole / trials[-1].size,
+        "features": head.features_in(whole) / head.features_in(trials[-1].size),
+        "nothing": 1.0,
+    }
+    if len(apart) < 2 or last - apart[-2] <= NOISE:
+        return max(last, 0.0)
+    so_far = {
+        "entries": trials[-1].size / trials[-2].size,
+        "features": head.features_in(trials[-1].size) / head.features_in(trials[-2].size),
+        "nothing": 1.0,
+    }
+    seen = last / max(apart[-2], NOISE)
+    driver = min(so_far, key=lambda name: abs(math.log(so_far[name] / seen)))
+    return last * to_end[driver]
+
+
+def _time(trials: list[Measured], head: Head) -> float:
+    """Seconds of the whole: by the power of the bytes that the last two trials show, at least linear."""
+    last = trials[-1]
+    ratio = head.size / head.share / last.size
+    if len(trials) < 2:
+        return last.seconds * ratio
+    before = trials[-2]
+    power = math.log(last.seconds / before.seconds) / math.log(last.size / before.size)
+    return float(last.seconds * ratio ** min(max(power, 1.0), 2.0))
+
+
+def _trials(options: SelectOptions, head: Head, path: Path) -> list[Measured]:
+    """Larger and larger beginnings, until one takes long or there is no more."""
+    quiet: dict[str, Any] = dict.fromkeys(("output", "model", "summary", "bad_lines", "lock"))
+    alone = dataclasses.replace(options, quiet=True, **quiet)
+    trials: list[Measured] = []
+    size = FIRST_TRIAL
+    while True:
+        size = head.size if 2 * size > head.size else size
+        try:
+            trials.append(_run(alone, head, size, path))
+        except FsstreamError:
+            if size == head.size:  # a beginning may hold one label only, the whole may not
+                raise
+        if size == head.size or (len(trials) > 1 and trials[-1].seconds > LONG_TRIAL):
+            return trials
+        size *= 4
+
+
+def _run(options: SelectOptions, head: Head, size: int, path: Path) -> Measured:
+    with path.open("wb") as file:
+        for piece in head.pieces:
+            if file.tell() >= size:
+                break
+            file.write(piece)
+        written = file.tell()
+    if written < head.size or head.share < 1:
+        options = dataclasses.replace(options, inputs=(str(path),), format=head.reading["format"])
+    summary = run_apart(dataclasses.replace(options, quiet=True), path.with_name("summary"))
+    return Measured(written, summary["peak_memory"], summary["seconds"], summary["passes"])
+
+
+def _reader_loss(loss: str) -> str:
+    return "logistic" if loss in ("softmax", "squared-hinge", "hinge") else loss
+
+
+def _disk(options: SelectOptions, chosen: type[Learner], head: Head) -> int:
+    """Bytes of the spool, or of columns that do not fit; 0 when files are simply read again."""
+    rereadable = all(Path(path).is_file() for path in options.inputs)
+    again = chosen.access is Access.ROWS_AGAIN or (options.passes or 1) > 1
+    if head.reading["format"] == "columns":
+        return 0
+    if chosen.access is Access.COLUMNS:
+        in_memory = TRANSPOSED_ENTRY * head.entries + TRANSPOSED_FEATURE * head.features[-1]
+        return 0 if in_memory / head.share <= options.memory_bytes // 2 else round(head.spooled / head.share)
+    return round(head.spooled / head.share) if options.shuffle or (again and not rereadable) else 0
