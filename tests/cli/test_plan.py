@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsstream.planning import Measured, _extended
+from fsstream.algorithms.learner import Task
+from fsstream.planning import Head, Measured, _state, _time
 from tests.cli.command import ROOT, fsstream
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 MUSHROOMS = str(ROOT / "data" / "mushrooms.libsvm.zst")
 
 
-@pytest.mark.parametrize("algo", ["mission", "l1-arda", "os"])
+@pytest.mark.parametrize("algo", ["l1-arda", "os"])
 def test_memory_and_passes_are_those_of_the_run(algo: str, tmp_path: Path) -> None:
     options = ("--algo", algo, "--k", "5", MUSHROOMS)
     planned = fsstream("plan", *options)
@@ -32,12 +33,16 @@ def test_memory_and_passes_are_those_of_the_run(algo: str, tmp_path: Path) -> No
     assert plan["disk"] == 0
 
 
-def test_a_part_of_the_input_is_extended_to_the_whole() -> None:
-    trials = [Measured(100, 0, 0, 1), Measured(400, 0, 0, 1)]
-    assert _extended([10.0, 40.0], trials, 5, 1, 1.2) == pytest.approx(200)
-    assert _extended([10.0, 20.0], trials, 4, 1, 1.2) == pytest.approx(40)
-    assert _extended([40.0, 40.5], trials, 5, 1, 1.2) == 40.5
-    assert _extended([1.0, 1000.0], trials, 2, 1, 1.2) == pytest.approx(1000 * 2**1.2)
+def test_a_learner_grows_like_the_entries_or_the_features_or_not() -> None:
+    mb = 1 << 20
+    pieces = [bytes(mb)] * 16
+    features = [1000 * count for count in (10, 14, 17, 20, 22, 24, 26, 28, 30, 31, 33, 34, 36, 37, 38, 40)]
+    head = Head(pieces, 0.25, 100, 100, features, 0, {}, Task("logistic"))
+    trials = [Measured(4 * mb, 0, 1.0, 1), Measured(16 * mb, 0, 4.0, 1)]
+    assert _state([10 * mb, 40 * mb], trials, head) == pytest.approx(160 * mb)
+    assert _state([10 * mb, 20 * mb], trials, head) == pytest.approx(40 * mb, rel=0.05)
+    assert _state([10 * mb, 11 * mb], trials, head) == 11 * mb
+    assert _time(trials, head) == pytest.approx(16)
 
 
 def test_data_that_is_shuffled_goes_to_disk(tmp_path: Path) -> None:
