@@ -71,7 +71,7 @@ class InputOptions:
     threads: int | None = option(
         None, "threads to use; changes the speed, never the result", kind="integer", low=1, group=_WITH
     )
-    block_size: int = option(1 << 20, "bytes read at a time; never the result", kind="size", group=_WITH)
+    block_size: int = option(1 << 19, "bytes read at a time; never the result", kind="size", group=_WITH)
     on_bad_line: str = option("stop", "what a bad record does", choices=("stop", "skip"), group=_OUT)
     max_bad: int | None = option(None, "most bad records to skip", kind="integer", low=0, group=_OUT)
     bad_lines: str | None = option(None, "copy skipped records to a file", kind="path", group=_OUT)

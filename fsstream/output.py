@@ -13,6 +13,8 @@ from fsstream.errors import DataError, UsageError
 from fsstream.text import to_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fsstream.selection import Selection
 
 
@@ -25,9 +27,8 @@ def json_line(record: dict[str, Any]) -> bytes:
         return json.dumps(plain, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 
-def selection_records(selection: Selection) -> list[dict[str, Any]]:
+def selection_records(selection: Selection) -> Iterator[dict[str, Any]]:
     """The records in output order; ranks start at 1 in each class."""
-    records = []
     rank, current = 0, None
     for index in selection.order:
         label = None if selection.classes is None else selection.classes[index]
@@ -43,21 +44,23 @@ def selection_records(selection: Selection) -> list[dict[str, Any]]:
         if selection.groups is not None:
             record["group"] = selection.groups[index]
         record |= {key: column[index] for key, column in selection.extra.items()}
-        records.append(record)
-    return records
+        yield record
 
 
 def selection_lines(selection: Selection) -> bytes:
     """The selection as JSON Lines."""
-    return b"".join(map(json_line, selection_records(selection)))
+    lines = io.BytesIO()  # not a list of lines: orjson's take kilobytes each
+    for record in selection_records(selection):
+        lines.write(json_line(record))
+    return lines.getvalue()
 
 
 def selection_file(selection: Selection, path: str) -> bytes:
     """The selection in the form its file name asks for: .csv, .parquet, or JSON Lines."""
     if path.endswith(".csv"):
-        return _csv(selection_records(selection))
+        return _csv(list(selection_records(selection)))
     if path.endswith(".parquet"):
-        return _parquet(selection_records(selection))
+        return _parquet(list(selection_records(selection)))
     return selection_lines(selection)
 
 

@@ -18,7 +18,7 @@ from fsstream.errors import DataError, FsstreamError
 from fsstream.formats import detect, format_named, make_parser, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.pipeline import Parsed, parse_blocks
-from fsstream.sources import PEEK_RECORDS, Input, Source
+from fsstream.sources import PEEK_RECORDS, Input, Source, cut
 from fsstream.task import Labels
 from fsstream.text import to_bytes, to_text
 
@@ -101,7 +101,8 @@ class Reading(AnyReading):
         try:
             beginning = self._look(options.format)
             decided = detect.decide(options, beginning)
-            if options.format == "auto":
+            if options.format == "auto" and take_of(decided.name) is not None:
+                beginning = []  # lines until now: let go of them, and count as the format does
                 beginning = self._look(decided.name)
         except BaseException:
             self.input.close()
@@ -125,9 +126,10 @@ class Reading(AnyReading):
         values: list[float] = []
         batch, parser = Batch(), self._label_parser()
         for block in self._beginning:
-            parser.parse(block.data, batch, True, block.source, True)
-            texts += batch.labels()
-            values += batch.label_values.tolist()
+            for at, data in enumerate(cut(block.data, self._format.head)):
+                parser.parse(data, batch, True, block.source, at == 0)
+                texts += batch.labels()
+                values += batch.label_values.tolist()
         self._beginning = []
         return Labels.seen(texts, values)
 

@@ -11,27 +11,11 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fsstream._native import Batch
 from fsstream.formats import format_named, settle
 from fsstream.formats.options import FormatOptions
-from fsstream.sources import Block
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-BLOCK = 1 << 20
-
-
-def blocks_of(data: bytes, head: Callable[[memoryview, bool], int]) -> list[memoryview]:
-    view, blocks, at, room = memoryview(data), [], 0, BLOCK
-    while at < len(data):
-        whole = head(view[at : at + room], at + room >= len(data))
-        if whole:
-            blocks.append(view[at : at + whole])
-        at, room = at + whole, BLOCK if whole else 2 * room
-    return blocks
+from fsstream.sources import Block, cut
 
 
 def main() -> None:
@@ -45,7 +29,7 @@ def main() -> None:
 
     data = given.file.read_bytes()
     chosen = format_named(given.format)
-    blocks = blocks_of(data, chosen.head)
+    blocks = list(cut(memoryview(data), chosen.head))
     options = FormatOptions(kmer=given.kmer, canonical=given.canonical)
     options = settle(given.format, options, [Block(str(given.file), blocks[0], 1, 0)])
     parser, batch = chosen.parser(options), Batch()

@@ -55,6 +55,8 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """The entry point of the console script."""
+    # numpy's library would start threads for products that are never taken here, and let them spin.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     status = run(sys.argv[1:])
     if threading.active_count() > 1:
         # A reader is stuck in a pipe that says nothing: the interpreter would wait for it, or tear it apart.

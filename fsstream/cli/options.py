@@ -81,6 +81,9 @@ def command(
         def call(*, debug: bool, **values: Any) -> None:  # debug is read by main.run
             options = from_mapping(kind, values)
             options.check()
+            from fsstream._native import return_freed_memory
+
+            return_freed_memory()
             function(options)
 
         params: list[click.Parameter] = [

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Head = Callable[[memoryview], int]
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 19
 RECORD_LIMIT = 64 << 20
 
 
@@ -117,6 +117,19 @@ def read_blocks(
             del data
         begun = buffer[whole:filled]
         del buffer
+
+
+def cut(
+    data: memoryview, head: Callable[[memoryview, bool], int], size: int = BLOCK_BYTES
+) -> Iterator[memoryview]:
+    """Bytes that are all there in pieces of whole records, of about `size` bytes where records allow it."""
+    begin, room = 0, size
+    while begin < len(data):
+        end = min(begin + room, len(data))
+        whole = head(data[begin:end], end == len(data))
+        if whole:
+            yield data[begin : begin + whole]
+        begin, room = begin + whole, size if whole else 2 * room
 
 
 def too_long(source: str, line: int, limit: int) -> DataError:

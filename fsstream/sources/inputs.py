@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 PEEK_RECORDS = 10_000
-PEEK_BYTES = 64 << 20
+PEEK_BYTES = 16 << 20  # held until the records are read: memory that no option counts
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Stream:
     def __init__(self, raw: RawStream) -> None:
         self._raw = raw
         self._bytes = plain_bytes(raw)
-        self._seen = b""  # looked at before anything was read
+        self._ahead = bytearray()  # looked at before it is read
         self._replayed = 0  # how much of it has been read since
         self._ended = False
 
@@ -136,44 +136,49 @@ class Stream:
 
     def readinto(self, buffer: memoryview, /) -> int:
         """As ByteStream: what was looked at comes first."""
-        left = len(self._seen) - self._replayed
+        left = len(self._ahead) - self._replayed
         if not left:
-            self._seen, self._replayed = b"", 0
+            self._ahead, self._replayed = bytearray(), 0
             return 0 if self._ended else self._bytes.readinto(buffer)
         count = min(left, len(buffer))
-        buffer[:count] = memoryview(self._seen)[self._replayed : self._replayed + count]
+        buffer[:count] = memoryview(self._ahead)[self._replayed : self._replayed + count]
         self._replayed += count
         return count
 
-    def peek(self, records: int, take: Take, limit: int) -> tuple[bytes, int, bool]:
+    def peek(self, records: int, take: Take, limit: int, longest: int) -> tuple[int, int, bool]:
         """The first `records` whole records, fewer when the source or the limit ends.
 
-        Returns their bytes, their number, and whether they are all there is.
+        Where the limit holds not even one, as far as `longest` bytes. Returns their bytes, for
+        `beginning`, their number, and whether they are all there is.
         """
         end = found = 0
+        enough = records
         size = min(limit, BLOCK_BYTES >> 4)
         while True:
             self._look(size)
-            more, length = take(self._seen[end:size], records - found)
+            have = len(self._ahead)
+            more, length = take(bytes(self._ahead[end:size]), records - found)
             found, end = found + more, end + length
-            ended = self._ended and len(self._seen) <= limit
+            if not found and size == limit:
+                limit, enough = longest, 1
+            ended = self._ended and have <= limit
             if ended and found < records:
-                return self._seen, found + (len(self._seen) > end), True
-            if found == records or size == limit:
-                return self._seen[:end], found, ended and end == len(self._seen)
-            size = min(2 * size, limit)
+                return have, found + (have > end), True
+            if found >= enough or size == limit:
+                return end, found, ended and end == have
+            size = min(size + min(size, BLOCK_BYTES), limit)
+
+    def beginning(self, size: int) -> memoryview:
+        """What was looked at; nothing more can be looked at while it is held."""
+        return memoryview(self._ahead).toreadonly()[:size]
 
     def _look(self, size: int) -> None:
         """Have `size` bytes to look at, fewer only when there are no more."""
-        pieces = [self._seen]
-        have = len(self._seen)
-        while have < size and not self._ended:
-            space = bytearray(size - have)
-            count = self._bytes.readinto(memoryview(space))
+        while len(self._ahead) < size and not self._ended:
+            piece = bytearray(min(size - len(self._ahead), BLOCK_BYTES))
+            count = self._bytes.readinto(memoryview(piece))
+            self._ahead += memoryview(piece)[:count]
             self._ended = count == 0
-            pieces.append(bytes(memoryview(space)[:count]))
-            have += count
-        self._seen = b"".join(pieces)
 
     def close(self) -> None:
         """Close the file."""
@@ -221,20 +226,22 @@ class Input:
     ) -> list[Block]:
         """The first whole records of the stream, one Block for each source they come from.
 
-        The records stay to be read. What is seen depends on the bytes alone: the first `records`
-        records, or as many as `limit` bytes hold. `take` counts records; lines unless told otherwise.
+        The records stay to be read, once the Blocks are let go of. What is seen depends on the bytes
+        alone: the first `records` records, or as many as `limit` bytes hold. `take` counts
+        records; lines unless told otherwise.
         """
         blocks: list[Block] = []
         for index, source in enumerate(self.sources):
             stream = self._open(index)
-            data, found, complete = stream.peek(records, take, limit)
-            if data:
-                blocks.append(Block(source.name, memoryview(data), 1, 0))
-            records, limit = records - found, limit - len(data)
-            if not complete or not records or not limit:
+            longest = max(limit, 0 if blocks else self._limit)
+            size, found, complete = stream.peek(records, take, limit, longest)
+            if size:
+                blocks.append(Block(source.name, stream.beginning(size), 1, 0))
+            records, limit = records - found, limit - size
+            if not complete or not records or limit <= 0:
                 break
         if not blocks and not complete:
-            raise too_long(source.name, 1, limit)
+            raise too_long(source.name, 1, self._limit)
         return blocks
 
     def blocks(self, head: Head) -> Iterator[Block]:

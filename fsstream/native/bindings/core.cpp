@@ -1,3 +1,6 @@
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -17,6 +20,16 @@
 namespace fsstream {
 
 namespace {
+
+// Big arrays come from the system and go back to it when they are freed. Left to itself glibc
+// raises that limit as they are freed, and keeps tens of megabytes of pages nobody uses.
+void return_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int kBig = 256 << 10;
+  mallopt(M_MMAP_THRESHOLD, kBig);
+  mallopt(M_TRIM_THRESHOLD, kBig);
+#endif
+}
 
 nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
 
@@ -129,6 +142,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 }  // namespace
 
 void bind_core(nb::module_& m) {
+  m.def("return_freed_memory", &return_freed_memory);
   nb::register_exception_translator(&translate);
   m.def("key_of_name", [](nb::bytes name) { return key_of_name({name.c_str(), name.size()}); }, nb::arg("name"));
   m.def("murmur3_64", [](nb::bytes name) { return murmur3_64({name.c_str(), name.size()}); }, nb::arg("name"));

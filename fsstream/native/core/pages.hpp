@@ -18,7 +18,7 @@ template <class T>
 class Pages {
   static_assert(std::is_trivially_copyable_v<T>);
   static constexpr std::size_t kHuge = std::size_t{2} << 20;
-  static constexpr std::size_t kWorthwhile = kHuge / 8;
+  static constexpr std::size_t kWorthwhile = kHuge / 2;
 
  public:
   Pages() = default;

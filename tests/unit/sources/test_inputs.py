@@ -174,6 +174,7 @@ def test_what_is_looked_at_stays_to_be_read(write, stdin):
     first, second = stream.peek(1000)
     assert (first.source, bytes(first.data), first.begins_source) == (stream.sources[0].name, b"a\nb\n", True)
     assert bytes(second.data) == b"".join(b"%d\n" % n for n in range(998))
+    del first, second
     assert [bytes(block.data) for block in stream.peek(3)] == [b"a\nb\n", b"0\n"]
     assert sum(bytes(block.data).count(b"\n") for block in stream.peek(20_000)) == 20_000
     assert joined(stream) == b"a\nb\n" + data
@@ -197,13 +198,16 @@ def test_looking_at_nothing(write):
 def test_looking_is_bounded_in_bytes_as_well(write, limit):
     data = b"11\n22\n3333\n4\n"
     stream = Input([write("a", data[:6]), write("b", data[6:])])
-    if limit < 3:
-        with pytest.raises(DataError, match=":1: a record is longer than"):
-            stream.peek(limit=limit)
-    else:
-        whole = max(end for end in (3, 6, 11, 13) if end <= limit)
-        assert b"".join(bytes(block.data) for block in stream.peek(limit=limit)) == data[:whole]
+    whole = max(end for end in (3, 6, 11, 13) if end <= max(limit, 3))  # the first record in any case
+    assert b"".join(bytes(block.data) for block in stream.peek(limit=limit)) == data[:whole]
     assert joined(stream) == data
+
+
+def test_looking_stops_at_a_record_that_is_too_long(write):
+    stream = Input([write("a", b"1" * 100)], limit=50)
+    with pytest.raises(DataError, match=":1: a record is longer than 50 bytes"):
+        stream.peek(limit=10)
+    stream.close()
 
 
 def test_looking_at_records_of_a_format(write):
