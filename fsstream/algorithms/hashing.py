@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fsstream import _native
-from fsstream.algorithms.learner import BINARY_LOSSES, Common, Task, parameter
-from fsstream.algorithms.sgd import SgdLearner, checked_l2, rate_of
+from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
+from fsstream.algorithms.sgd import SgdLearner, checked_l2, lanes_for, rate_of, softmax_kernel
 from fsstream.errors import LimitError
 from fsstream.selection import Selection
 
@@ -35,7 +35,7 @@ class Hashing(SgdLearner):
     name: ClassVar[str] = "hashing"
     summary: ClassVar[str] = "feature hashing: a dense table of weights, nothing selected; a ceiling"
     paper: ClassVar[str] = "Feature Hashing for Large Scale Multitask Learning"
-    losses: ClassVar[tuple[str, ...]] = (*BINARY_LOSSES, "squared")
+    losses: ClassVar[tuple[str, ...]] = ALL_LOSSES
     auto_binary_loss: ClassVar[str] = "logistic"
     intercept_default: ClassVar[bool] = True
     uses: ClassVar[frozenset[str]] = frozenset({"learning_rate", "l2", "passes", "intercept", "seed"})
@@ -48,7 +48,11 @@ class Hashing(SgdLearner):
                 f"hashing needs {planned:,} bytes, --memory allows {common.memory:,}",
                 hint="raise --memory, or lower --set bits",
             )
-        kernel = _native.Sgd.hashing(
+        make = self._softmax if task.loss == "softmax" else self._one_output
+        super().__init__(make(common, parameters, task), common.passes, parameters.tolerance)
+
+    def _one_output(self, common: Common, parameters: HashingParameters, task: Task) -> _native.Sgd:
+        return _native.Sgd.hashing(
             loss=task.loss,
             bits=parameters.bits,
             seed=common.seed,
@@ -57,7 +61,12 @@ class Hashing(SgdLearner):
             intercept=common.intercept,
             memory=common.memory,
         )
-        super().__init__(kernel, common.passes, parameters.tolerance)
+
+    def _softmax(self, common: Common, parameters: HashingParameters, task: Task) -> _native.SoftmaxLearner:
+        width = 1 << parameters.bits
+        return softmax_kernel(
+            common, task, k=0, adaptive=False, exact=False, depth=1, width=width, least_width=width
+        )
 
     def selection(self) -> Selection:
         """Nothing: a cell is not a feature."""
@@ -66,4 +75,4 @@ class Hashing(SgdLearner):
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """The table."""
-        return {"table": 4 << parameters.bits}
+        return {"table": 4 * lanes_for(task) << parameters.bits}

@@ -6,6 +6,9 @@ Row        step=constant: w += -learning_rate * slope * x, added to the sketch; 
            says of a feature's weight decides whether it is among the top k.
            step=adaptive, the default: a Newton step for each feature from its own evidence,
            which needs no rate and no scaling of the columns (native/learn/newton.hpp).
+Classes    softmax: the weights of all classes lie side by side in the cells of one sketch, with
+           the top k of each class beside it (native/learn/softmax_learner.hpp). A late class is
+           given room: while half of --memory allows it by wider cells, then by half as many.
 Paper      Aghazadeh, Spring, LeJeune, Dasarathy, Shrivastava, Baraniuk: "MISSION: Ultra
            Large-Scale Feature Selection using Count-Sketches", ICML 2018, Algorithm 1.
 Departures The top k are kept by a threshold and a prune at 2k candidates instead of a heap
@@ -21,10 +24,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
-from fsstream.algorithms.learner import BINARY_LOSSES, Common, Task, parameter
-from fsstream.algorithms.sgd import SgdLearner, checked_l2, rate_of
+from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
+from fsstream.algorithms.sgd import SgdLearner, checked_l2, lanes_for, rate_of, softmax_kernel
 from fsstream.errors import LimitError, UsageError
-from fsstream.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,7 +80,7 @@ def power_of_two_below(number: int) -> int:
     return 1 << (number.bit_length() - 1)
 
 
-def sketch_width(common: Common, parameters: MissionParameters) -> int:
+def sketch_width(common: Common, parameters: MissionParameters, lanes: int = 1) -> int:
     """The width asked for, or the default for this k in this memory."""
     width = parameters.sketch_width
     if width != 0:
@@ -89,20 +91,20 @@ def sketch_width(common: Common, parameters: MissionParameters) -> int:
             )
         return width
     wanted = max(1 << 16, CELLS_PER_FEATURE * (common.k or 1))
-    fitting = common.memory // (2 * CELL * parameters.sketch_depth)
+    fitting = common.memory // (2 * CELL * parameters.sketch_depth * lanes)
     limit = min(LARGEST_WIDTH, power_of_two_below(max(fitting, SMALLEST_WIDTH)))
     return min(2 * power_of_two_below(wanted - 1), limit)
 
 
 class Mission(SgdLearner):
-    """Count-sketch SGD for one output."""
+    """Count-sketch SGD, for one output or for classes side by side."""
 
     name: ClassVar[str] = "mission"
     summary: ClassVar[str] = (
         "stochastic gradient descent in a count-sketch; the k heaviest features are active"
     )
     paper: ClassVar[str] = "MISSION: Ultra Large-Scale Feature Selection using Count-Sketches, Algorithm 1"
-    losses: ClassVar[tuple[str, ...]] = (*BINARY_LOSSES, "squared")
+    losses: ClassVar[tuple[str, ...]] = ALL_LOSSES
     auto_binary_loss: ClassVar[str] = "logistic"
     intercept_default: ClassVar[bool] = True
     uses: ClassVar[frozenset[str]] = frozenset(
@@ -117,12 +119,18 @@ class Mission(SgdLearner):
                 f"mission needs {planned:,} bytes, --memory allows {common.memory:,}",
                 hint="raise --memory, or lower --k or --set sketch_width",
             )
-        self.width = sketch_width(common, parameters)
+        self.width = sketch_width(common, parameters, lanes_for(task))
         self.depth = checked_depth(parameters.sketch_depth)
         self.adaptive = is_adaptive(common, parameters)
         self.exact = self.adaptive or (parameters.active == "exact" and parameters.rule != "paper")
-        make = self._newton if self.adaptive else self._constant
-        super().__init__(make(common, parameters, task), common.passes, parameters.tolerance)
+        super().__init__(self._kernel(common, parameters, task), common.passes, parameters.tolerance)
+
+    def _kernel(
+        self, common: Common, parameters: MissionParameters, task: Task
+    ) -> _native.Sgd | _native.Newton | _native.SoftmaxLearner:
+        if task.loss == "softmax":
+            return self._softmax(common, parameters, task)
+        return (self._newton if self.adaptive else self._constant)(common, parameters, task)
 
     def _newton(self, common: Common, parameters: MissionParameters, task: Task) -> _native.Newton:
         return _native.Newton(
@@ -150,10 +158,19 @@ class Mission(SgdLearner):
             memory=common.memory,
         )
 
-    def selection(self) -> Selection:
-        """The k largest |weight|."""
-        names, weights = self.kernel.top()
-        return Selection(names, weights)
+    def _softmax(self, common: Common, parameters: MissionParameters, task: Task) -> _native.SoftmaxLearner:
+        if parameters.gamma != 1:
+            raise UsageError("--set gamma has no use with the softmax loss")
+        return softmax_kernel(
+            common,
+            task,
+            k=required_k(common),
+            adaptive=self.adaptive,
+            exact=self.exact,
+            depth=self.depth,
+            width=self.width,
+            least_width=parameters.sketch_width or SMALLEST_WIDTH,
+        )
 
     def facts(self) -> Mapping[str, Any]:
         """Shape of the sketch, candidates, and names that met on one key."""
@@ -165,7 +182,7 @@ class Mission(SgdLearner):
             **super().facts(),
             "step": "adaptive" if self.adaptive else "constant",
             "active": "exact" if self.exact else "estimated",
-            "sketch_width": self.width,
+            "sketch_width": getattr(self.kernel, "width", self.width),
             "sketch_depth": self.depth,
             **self.kernel.counts(),
             "collided": collided,
@@ -173,12 +190,15 @@ class Mission(SgdLearner):
 
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
-        """Sketch, active set with room for 2k candidates, and their names."""
-        candidates = 2 * required_k(common)
-        cells = parameters.sketch_depth + (2 if is_adaptive(common, parameters) else 0)
+        """Sketch, active set with room for 2k candidates, and their names; of each class known by now."""
+        lanes, classes = lanes_for(task), max(1, len(task.labels) if task.loss == "softmax" else 1)
+        candidates = 2 * required_k(common) * classes
+        weights = parameters.sketch_depth * lanes
+        evidence = 2 if is_adaptive(common, parameters) else 0
+        beside = (CELL + 1) * lanes if task.loss == "softmax" else 0
         return {
-            "sketch": CELL * cells * sketch_width(common, parameters),
-            "active set": CANDIDATE * max(candidates, 8),
+            "sketch": CELL * (weights + evidence) * sketch_width(common, parameters, lanes),
+            "active set": (CANDIDATE + 2 * beside) * max(candidates, 8),
             "names": NAME * candidates,
         }
 

@@ -47,15 +47,20 @@ class OneVersusRest(Learner):
                 learner.update(batch)
             return None
         classes = np.array(batch.targets)
+        known = len(self._learners)
         if len(classes):
             self._grow(int(classes.max()) + 1)
         columns = []
         for index, learner in enumerate(self._learners):
-            batch.set_targets(np.where(classes == index, np.float32(1), np.float32(-1)))
-            columns.append(learner.update(batch))
+            # A new class's learner must not see more of the past than its block happens to hold.
+            first = int(np.argmax(classes == index)) if index >= known else 0
+            rows = batch.tail(first) if first else batch
+            rows.set_targets(np.where(classes[first:] == index, np.float32(1), np.float32(-1)))
+            scores = learner.update(rows)
+            columns.append(scores if scores is None else np.pad(scores, (first, 0)))
         batch.set_targets(classes)
-        scores = [column for column in columns if column is not None]
-        return np.stack(scores, axis=1) if scores and len(scores) == len(columns) else None
+        known_scores = [column for column in columns if column is not None]
+        return np.stack(known_scores, axis=1) if known_scores and len(known_scores) == len(columns) else None
 
     def end_pass(self) -> bool:
         wanted = [learner.end_pass() for learner in self._learners]  # each is told

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsstream.algorithms.learner import Common, Learner
+from fsstream._native import SoftmaxLearner, class_lanes
+from fsstream.algorithms.learner import Common, Learner, Task
 from fsstream.errors import CorruptError, UsageError
+from fsstream.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +28,7 @@ DEFAULT_RATE = 0.5
 class SgdLearner(Learner):
     """Drives one native kernel; subclasses say what is stored and what is selected."""
 
-    def __init__(self, kernel: Sgd | Newton, passes: int, tolerance: float) -> None:
+    def __init__(self, kernel: Sgd | Newton | SoftmaxLearner, passes: int, tolerance: float) -> None:
         self.kernel = kernel
         self.passes = passes
         self.tolerance = tolerance
@@ -52,14 +54,27 @@ class SgdLearner(Learner):
     def start_from(self, model: Model) -> None:
         """Warm start: begin with the features of an earlier model."""
         chosen = model.selection
-        for name, key, weight in zip(
-            chosen.raw_names, model.keys().tolist(), chosen.weights.tolist(), strict=True
-        ):
+        features = zip(chosen.raw_names, model.keys().tolist(), chosen.weights.tolist(), strict=True)
+        if isinstance(self.kernel, SoftmaxLearner):
+            numbers = model.class_numbers()
+            classes = [] if numbers is None else numbers.tolist()
+            for (name, key, weight), c in zip(features, classes, strict=True):
+                self.kernel.seed(name, key, c, weight)
+            for c, intercept in enumerate(model.intercepts.tolist()):
+                self.kernel.set_intercept(c, intercept)
+            return
+        for name, key, weight in features:
             self.kernel.seed(name, key, weight)
         self.kernel.intercept = float(model.intercepts[0])
 
+    def selection(self) -> Selection:
+        """The k best, of each class when there are several."""
+        return Selection(*self.kernel.top())
+
     def intercepts(self) -> NDArray[np.float32]:
-        """The one intercept."""
+        """The one intercept, or one a class."""
+        if isinstance(self.kernel, SoftmaxLearner):
+            return np.array(self.kernel.intercepts, dtype=np.float32)
         return np.array([self.kernel.intercept], dtype=np.float32)
 
     def facts(self) -> Mapping[str, Any]:
@@ -92,3 +107,21 @@ def checked_l2(common: Common) -> float:
             hint="their product must be below 1",
         )
     return common.l2
+
+
+def lanes_for(task: Task) -> int:
+    """Floats in a cell of weights: one, or with softmax one a class in whole registers."""
+    return class_lanes(max(2, len(task.labels))) if task.loss == "softmax" else 1
+
+
+def softmax_kernel(common: Common, task: Task, **shape: Any) -> SoftmaxLearner:
+    """The kernel of several classes; `shape` is what the backends differ in."""
+    return SoftmaxLearner(
+        classes=len(task.labels),
+        learning_rate=rate_of(common),
+        l2=checked_l2(common),
+        intercept=common.intercept,
+        seed=common.seed,
+        memory=common.memory,
+        **shape,
+    )

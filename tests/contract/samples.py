@@ -90,3 +90,18 @@ SAMPLES = {
         _KMERS,
     ),
 }
+
+# Three classes named by words, by which of three of the features weighs most; the last one comes late.
+CLASSES = ("fish", "bird", "cat")
+
+
+def _class_of(counts: dict[int, int]) -> str:
+    best = max(_TRUE, key=lambda feature: (counts.get(feature, 0), feature))
+    return CLASSES[sorted(_TRUE).index(best)]
+
+
+_CLASS_LINES = [
+    f"{_class_of(counts)}\t" + " ".join(f"w{f}:{c}" for f, c in counts.items()) + "\n"
+    for _, counts in sorted(_rows() * 3, key=lambda row: _class_of(row[1]) == CLASSES[-1])
+]
+CLASS_SAMPLE = Sample("".join(_CLASS_LINES[::2] + _CLASS_LINES[1::2]).encode(), {}, _WORDS)

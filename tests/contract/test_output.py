@@ -14,11 +14,12 @@ import pytest
 
 from fsstream import run
 from fsstream.algorithms import BACKENDS, backend
+from fsstream.algorithms.learner import Access
 from fsstream.algorithms.random_features.learner import RandomFeatureLearner
 from fsstream.config import SelectOptions
 from fsstream.formats import FORMATS
 from fsstream.output import selection_lines
-from tests.contract.samples import SAMPLES
+from tests.contract.samples import CLASS_SAMPLE, CLASSES, SAMPLES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -177,3 +178,40 @@ def test_rows_of_unit_length(write: Any) -> None:
     scaled = result(write(rows, "rows"), normalize="l2", **common)[0]
     assert scaled == result(write(unit, "unit"), **common)[0]
     assert scaled != result(write(rows, "rows"), **common)[0]
+
+
+MULTI_CLASS = [name for name in BACKENDS if backend(name).access is Access.ROWS and "k" in backend(name).uses]
+
+
+@pytest.mark.parametrize("name", MULTI_CLASS)
+def test_words_as_labels_are_classes_and_each_gets_k(name: str, write: Any) -> None:
+    path = write(CLASS_SAMPLE.text)
+    options = options_for(name, format="pairs")
+    lines, model = result(path, threads=1, **options)
+    records = [json.loads(line) for line in lines.splitlines()]
+    assert [(record["class"], record["rank"]) for record in records] == [
+        (label, rank) for label in dict.fromkeys(record["class"] for record in records) for rank in (1, 2, 3)
+    ]
+    assert {record["class"] for record in records} == set(CLASSES)
+    assert result(path, threads=3, block_size=300, **options) == (lines, model)
+
+
+@pytest.mark.parametrize("name", ["mission", "hashing"])
+def test_several_classes_mean_softmax(name: str, write: Any) -> None:
+    options = SelectOptions(inputs=(str(write(CLASS_SAMPLE.text)),), **options_for(name, format="pairs"))
+    outcome = run.select(options)
+    assert (outcome.model.kind, outcome.model.loss) == ("classes", "softmax")
+    assert outcome.model.labels == outcome.summary["task"]["labels"]
+    assert set(outcome.model.labels) == set(CLASSES)
+    assert len(outcome.model.intercepts) == 3
+    assert outcome.summary["progressive_validation"]["accuracy"] > 0.4
+
+
+def test_a_model_of_classes_goes_on(write: Any, tmp_path: Path) -> None:
+    path = write(CLASS_SAMPLE.text)
+    common: dict[str, Any] = {"algo": "mission", "k": K, "format": "pairs", "quiet": True}
+    first = tmp_path / "first.fss"
+    first.write_bytes(result(path, **common)[1])
+    lines, _ = result(path, init=str(first), **common)
+    assert len(lines.splitlines()) == K * len(CLASSES)
+    assert {json.loads(line)["feature"] for line in lines.splitlines()} >= CLASS_SAMPLE.informative

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bindings/bindings.hpp"
 #include "core/state.hpp"
@@ -18,6 +20,14 @@ nb::ndarray<nb::numpy, T> owned_array(std::span<const T> values) {
   std::copy(values.begin(), values.end(), copy);
   nb::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<T*>(p); });
   return {copy, {values.size()}, owner};
+}
+
+// Names of features and the other names that were met on their keys.
+inline nb::list collided_list(const std::vector<std::pair<std::string, std::string>>& collided) {
+  nb::list out;
+  for (const auto& [known, met] : collided)
+    out.append(nb::make_tuple(nb::bytes(known.data(), known.size()), nb::bytes(met.data(), met.size())));
+  return out;
 }
 
 class DictWriter final : public StateWriter {

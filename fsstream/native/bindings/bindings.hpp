@@ -18,6 +18,7 @@ void bind_transpose(nb::module_& m);
 void bind_learn(nb::module_& m);
 void bind_newton(nb::module_& m);
 void bind_random_features(nb::module_& m);
+void bind_softmax(nb::module_& m);
 void bind_substitution(nb::module_& m);
 void bind_model(nb::module_& m);
 void bind_parse(nb::module_& m);

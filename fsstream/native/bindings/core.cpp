@@ -180,6 +180,15 @@ void bind_core(nb::module_& m) {
       .def_prop_ro("records", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).records, self); })
       .def_prop_ro("skipped_windows", [](const Batch& batch) { return batch.skipped_windows; })
       .def_prop_ro("bad", &bad_records)
+      .def(
+          "tail",
+          [](const Batch& batch, std::size_t first) {
+            Batch rest;
+            rest.start({}, nullptr);
+            for (std::size_t row = first; row < batch.rows(); ++row) append_row(batch, row, rest);
+            return rest;
+          },
+          nb::arg("first"))
       .def("set_targets", &set_targets, nb::arg("targets"))
       .def("normalize_l2", &Batch::normalize_l2, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("source", [](const Batch& batch) { return nb::bytes(batch.source.data(), batch.source.size()); })

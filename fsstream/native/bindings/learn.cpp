@@ -69,12 +69,7 @@ nb::dict counts(const Sgd& sgd) {
   return out;
 }
 
-nb::list collided(const Sgd& sgd) {
-  nb::list out;
-  for (const auto& [known, met] : sgd.weights().collided())
-    out.append(nb::make_tuple(nb::bytes(known.data(), known.size()), nb::bytes(met.data(), met.size())));
-  return out;
-}
+nb::list collided(const Sgd& sgd) { return collided_list(sgd.weights().collided()); }
 
 void seed(Sgd& sgd, nb::bytes name, Key key, float weight) {
   sgd.weights().seed(key, std::string(name.c_str(), name.size()), weight);

@@ -10,6 +10,7 @@ NB_MODULE(_native, m) {
   fsstream::bind_learn(m);
   fsstream::bind_newton(m);
   fsstream::bind_random_features(m);
+  fsstream::bind_softmax(m);
   fsstream::bind_substitution(m);
   fsstream::bind_model(m);
   fsstream::bind_parse(m);

@@ -36,12 +36,7 @@ nb::dict counts(const Newton& newton) {
   return out;
 }
 
-nb::list collided(const Newton& newton) {
-  nb::list out;
-  for (const auto& [known, met] : newton.active().collided())
-    out.append(nb::make_tuple(nb::bytes(known.data(), known.size()), nb::bytes(met.data(), met.size())));
-  return out;
-}
+nb::list collided(const Newton& newton) { return collided_list(newton.active().collided()); }
 
 }  // namespace
 

@@ -10,9 +10,6 @@ namespace fsstream {
 
 namespace {
 
-constexpr double kLeastCurvature = 1e-4;  // a row that is understood still counts as evidence
-constexpr double kLargestSquare = 1e30;
-constexpr float kBiggerUnit = 64.0F;   // a cell of typical squares this many times one's own is another's
 constexpr float kSeedEvidence = 4.0F;  // rows that an earlier model's weight counts for
 constexpr std::size_t kRun = 1024;     // entries hashed at once
 
@@ -33,7 +30,7 @@ std::size_t Newton::bytes() const {
   return sketch_.bytes() + cells_.bytes() + active_.bytes() + active_evidence_.capacity() * sizeof(Evidence);
 }
 
-Newton::Evidence& Newton::evidence_at(std::uint32_t slot) {
+Evidence& Newton::evidence_at(std::uint32_t slot) {
   if (slot >= active_evidence_.size()) active_evidence_.resize(std::max<std::size_t>(slot + 1, 2 * slot));
   return active_evidence_[slot];
 }
@@ -45,8 +42,7 @@ double Newton::claim(double contribution, const Evidence& evidence) const {
 
 double Newton::claim_of(std::uint32_t slot, float weight) const {
   const Evidence& known = active_evidence_[slot];
-  const double unit = known.scaled > 0.0F ? std::sqrt(static_cast<double>(known.scaled) / known.count) : 1.0;
-  return claim(weight * unit, known);
+  return claim(weight * known.unit(), known);
 }
 
 void Newton::update(const Batch& batch, float* scores) {
@@ -81,7 +77,7 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
     spread_ += 1.0;
     return score;
   }
-  gather_evidence(size, importance * std::max(curvature(loss_, score, target), kLeastCurvature));
+  gather_evidence(size, importance * std::max(curvature(loss_, score, target), Evidence::kLeastCurvature));
   move(batch, first, size, hashed, score, target, importance);
   admit(batch, first, size, hashed);
   return score;
@@ -100,7 +96,7 @@ double Newton::look_up(const Batch& batch, std::size_t first, std::size_t size, 
     Entry& entry = entries_[j];
     entry.slot = active_.find(keys[j], homes[j]);
     entry.cell = places[j] & static_cast<std::uint32_t>(sketch_.width() - 1);
-    entry.square = static_cast<float>(std::min(static_cast<double>(values[j]) * values[j], kLargestSquare));
+    entry.square = Evidence::square_of(values[j]);
     if (entry.slot == ActiveSet::kNone) continue;
     sum += static_cast<double>(active_.weight(entry.slot)) * values[j];
     if (check) active_.check_name(entry.slot, batch, first + j);
@@ -116,11 +112,7 @@ void Newton::gather_evidence(std::size_t size, double v) {
     if (entry.square == 0.0F) continue;
     const bool active = entry.slot != ActiveSet::kNone;
     Evidence& known = active ? evidence_at(entry.slot) : cells_[entry.cell];
-    const bool stranger = !active && known.scaled > kBiggerUnit * entry.square * known.count;
-    if (stranger || known.scaled == 0.0F) known.scaled = known.count * entry.square;
-    if (stranger) estimates_[j] = 0.0F;
-    known.scaled = static_cast<float>(known.scaled + v * entry.square);
-    known.count = static_cast<float>(known.count + v);
+    if (known.meet(entry.square, v, active)) estimates_[j] = 0.0F;
     entry.evidence = known;
     spread += static_cast<double>(entry.square) * known.count / known.scaled;
   }
@@ -139,7 +131,7 @@ void Newton::move(const Batch& batch, std::size_t first, std::size_t size, std::
     const Entry& entry = entries_[j];
     steps_[j] = 0.0F;
     if (entry.square == 0.0F) continue;
-    const double rate = 1.0 / (entry.evidence.scaled * (1.0 + prior_evidence / entry.evidence.count));
+    const double rate = entry.evidence.rate(prior_evidence);
     steps_[j] = static_cast<float>(rate * values[j]);
     (entry.slot != ActiveSet::kNone ? active_pull : other_pull) += rate * entry.square;
   }
@@ -154,8 +146,7 @@ void Newton::move(const Batch& batch, std::size_t first, std::size_t size, std::
       active_.weight(entry.slot) += static_cast<float>(active_step * steps_[j]);
       steps_[j] = 0.0F;
     } else {
-      const double unit = std::sqrt(static_cast<double>(entry.evidence.scaled) / entry.evidence.count);
-      steps_[j] = static_cast<float>(other_step * steps_[j] * unit);
+      steps_[j] = static_cast<float>(other_step * steps_[j] * entry.evidence.unit());
     }
   }
   sketch_.kernels().add(sketch_.rows(hashed_, hashed), size, steps_.data());
@@ -170,8 +161,7 @@ void Newton::admit(const Batch& batch, std::size_t first, std::size_t size, std:
     if (claim(contribution, entry.evidence) <= threshold_) continue;
     const Key key = batch.keys[first + j];
     if (active_.find(key, homes[j]) != ActiveSet::kNone) continue;
-    const double unit = std::sqrt(static_cast<double>(entry.evidence.scaled) / entry.evidence.count);
-    const auto weight = static_cast<float>(contribution / unit);
+    const auto weight = static_cast<float>(contribution / entry.evidence.unit());
     evidence_at(active_.insert(key, homes[j], weight, active_.add_name(batch, first + j))) = entry.evidence;
     if (active_.full()) prune();
   }
@@ -205,8 +195,7 @@ void Newton::prune() {
 }
 
 void Newton::leave(const ActiveSet::Entry& entry, float weight, const Evidence& evidence) {
-  const double unit = evidence.scaled > 0.0F ? std::sqrt(static_cast<double>(evidence.scaled) / evidence.count) : 1.0;
-  sketch_.add(entry.key, static_cast<float>(weight * unit) - sketch_.query(entry.key));
+  sketch_.add(entry.key, static_cast<float>(weight * evidence.unit()) - sketch_.query(entry.key));
   sketch_.hash(&entry.key, 1, leaving_);
   Evidence& cell = cells_[leaving_.column(0)[0] & static_cast<std::uint32_t>(sketch_.width() - 1)];
   if (evidence.count > cell.count) cell = evidence;

@@ -31,6 +31,7 @@
 
 #include "core/pages.hpp"
 #include "core/state.hpp"
+#include "learn/evidence.hpp"
 #include "learn/loss.hpp"
 #include "learn/weights.hpp"
 #include "sketch/active_set.hpp"
@@ -52,7 +53,7 @@ class Newton {
   double intercept() const { return intercept_; }
   void set_intercept(double intercept) { intercept_ = intercept; }
   std::uint64_t rows() const { return rows_; }
-  double prior() const { return rows_ == 0 ? 0.0 : kPrior * spread_ / static_cast<double>(rows_); }
+  double prior() const { return rows_ == 0 ? 0.0 : Evidence::kPrior * spread_ / static_cast<double>(rows_); }
   std::uint64_t candidates() const { return active_.size(); }
   std::uint64_t prunes() const { return prunes_; }
   const ActiveSet& active() const { return active_; }
@@ -64,12 +65,6 @@ class Newton {
   void load(const StateReader& in);
 
  private:
-  static constexpr double kPrior = 0.02;
-
-  struct Evidence {
-    float scaled = 0.0F;  // P
-    float count = 0.0F;   // C
-  };
   // What the row's entries are, while it is learned.
   struct Entry {
     std::uint32_t slot;

@@ -31,8 +31,11 @@ bool ActiveSet::better(const Entry& a, const Entry& b) {
   return size_a != size_b ? size_a > size_b : a.key < b.key;
 }
 
-ActiveSet::ActiveSet(std::size_t capacity)
-    : capacity_(capacity), bucket_mask_(static_cast<std::uint32_t>(buckets_for(capacity) - 1)) {
+ActiveSet::ActiveSet(std::size_t capacity) { allocate(capacity); }
+
+void ActiveSet::allocate(std::size_t capacity) {
+  capacity_ = capacity;
+  bucket_mask_ = static_cast<std::uint32_t>(buckets_for(capacity) - 1);
   const std::size_t buckets = std::size_t{bucket_mask_} + 1;
   keys_ = Pages<Key>(buckets * kBucket);
   weights_ = Pages<float>(buckets * kBucket);

@@ -84,6 +84,14 @@ class ActiveSet {
     return left;
   }
 
+  // Only `kept` of this set's entries stay, in a table for another capacity.
+  template <class HomeOf>
+  void rehouse(const std::vector<Entry>& kept, std::size_t capacity, HomeOf home_of) {
+    const std::vector<Saved> lifted = lift(kept);
+    allocate(capacity);
+    for (const Saved& saved : lifted) insert(saved.key, home_of(saved.key), saved.weight, saved.name);
+  }
+
   void save(StateWriter& out) const;
   template <class HomeOf>
   void load(const StateReader& in, HomeOf home_of) {
@@ -97,13 +105,14 @@ class ActiveSet {
     float weight;
     NameRef name;
   };
+  void allocate(std::size_t capacity);
   void clear();
   static std::vector<Entry> split(std::vector<Entry>& all, std::size_t keep);
   std::vector<Saved> read(const StateReader& in);
   std::vector<Saved> lift(const std::vector<Entry>& kept);
 
-  std::size_t capacity_;
-  std::uint32_t bucket_mask_;
+  std::size_t capacity_ = 0;
+  std::uint32_t bucket_mask_ = 0;
   const RowKernels* row_ = &row_kernels();
   std::size_t size_ = 0;
   std::size_t stored_names_ = 0;
@@ -112,7 +121,7 @@ class ActiveSet {
   Pages<NameRef> refs_;
   Pages<std::uint8_t> used_;
   Pages<std::uint32_t> filter_;
-  int filter_shift_;
+  int filter_shift_ = 0;
   NamePool names_;
   std::uint64_t collisions_ = 0;
   std::vector<std::pair<std::string, std::string>> collided_;

@@ -1,11 +1,11 @@
 #include "sketch/row_kernels.hpp"
 
-#include <bit>
 #include <stdexcept>
 
 #include "core/lanes.hpp"
 #include "core/multiversion.hpp"
 #include "hash/mix.hpp"
+#include "sketch/median.hpp"
 
 namespace fsstream {
 
@@ -13,24 +13,7 @@ namespace {
 
 constexpr std::uint32_t kIndex = kSignBit - 1;
 
-inline float signed_by(float x, std::uint32_t place) {
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) ^ (place & kSignBit));
-}
-
 inline float magnitude(float x) { return x < 0 ? -x : x; }
-
-// Median of D numbers by a network of minima and maxima.
-template <int D>
-inline float median(float (&v)[D]) {
-  for (int last = D - 1; last >= D / 2; --last)
-    for (int i = 0; i < last; ++i) {
-      const float low = v[i] < v[i + 1] ? v[i] : v[i + 1];
-      const float high = v[i] < v[i + 1] ? v[i + 1] : v[i];
-      v[i] = low;
-      v[i + 1] = high;
-    }
-  return v[D / 2];
-}
 
 template <int D>
 inline void hash(const std::uint64_t* keys, std::size_t count, const std::uint64_t* seeds, std::uint32_t cell_mask,

@@ -1,0 +1,129 @@
+#include "learn/class_features.hpp"
+
+#include <algorithm>
+
+namespace fsstream {
+
+ClassFeatures::ClassFeatures(std::size_t capacity, std::size_t lanes) : lanes_(lanes), keys_(capacity) {}
+
+std::size_t ClassFeatures::bytes() const {
+  return keys_.bytes() + (row_of_slot_.capacity() + on_count_.capacity()) * sizeof(Row) +
+         key_of_.capacity() * sizeof(Key) + weights_.capacity() * sizeof(float) + on_.capacity() +
+         evidence_.capacity() * sizeof(Evidence);
+}
+
+std::size_t ClassFeatures::bytes_of(std::size_t features, std::size_t lanes) {
+  constexpr std::size_t kRow = sizeof(Key) + sizeof(Evidence) + sizeof(Row);
+  constexpr std::size_t kSlot = sizeof(Key) + sizeof(float) + sizeof(NameRef) + sizeof(Row) + 2;
+  return features * (kRow + 2 * kSlot + lanes * (sizeof(float) + 1));
+}
+
+void ClassFeatures::seat(std::uint32_t slot, Row row) {
+  if (slot >= row_of_slot_.size()) row_of_slot_.resize(slot + 1, kNone);
+  row_of_slot_[slot] = row;
+}
+
+ClassFeatures::Row ClassFeatures::add(Key key, std::uint32_t home, NameRef name) {
+  const auto row = static_cast<Row>(size());
+  seat(keys_.insert(key, home, 0.0F, name), row);
+  key_of_.push_back(key);
+  weights_.resize(weights_.size() + lanes_);
+  on_.resize(on_.size() + lanes_);
+  on_count_.push_back(0);
+  evidence_.emplace_back();
+  return row;
+}
+
+void ClassFeatures::turn_on(Row row, std::size_t lane) {
+  on_[row * lanes_ + lane] = 1;
+  ++on_count_[row];
+}
+
+void ClassFeatures::turn_off(Row row, std::size_t lane) {
+  on_[row * lanes_ + lane] = 0;
+  --on_count_[row];
+}
+
+void ClassFeatures::grow(std::size_t lanes) {
+  std::vector<float> weights(size() * lanes);
+  std::vector<std::uint8_t> on(size() * lanes);
+  for (std::size_t row = 0; row < size(); ++row) {
+    std::copy_n(weights_.data() + row * lanes_, lanes_, weights.data() + row * lanes);
+    std::copy_n(on_.data() + row * lanes_, lanes_, on.data() + row * lanes);
+  }
+  weights_ = std::move(weights);
+  on_ = std::move(on);
+  lanes_ = lanes;
+}
+
+void ClassFeatures::scale_weights(double factor) {
+  for (float& weight : weights_) weight = static_cast<float>(weight * factor);
+}
+
+void ClassFeatures::take_rows(const std::vector<Row>& before) {
+  std::vector<Key> keys;
+  std::vector<float> weights;
+  std::vector<std::uint8_t> on;
+  std::vector<std::uint32_t> on_count;
+  std::vector<Evidence> evidence;
+  for (const Row row : before) {
+    keys.push_back(key_of_[row]);
+    weights.insert(weights.end(), weights_.data() + row * lanes_, weights_.data() + (row + 1) * lanes_);
+    on.insert(on.end(), on_.data() + row * lanes_, on_.data() + (row + 1) * lanes_);
+    on_count.push_back(on_count_[row]);
+    evidence.push_back(evidence_[row]);
+  }
+  key_of_ = std::move(keys);
+  weights_ = std::move(weights);
+  on_ = std::move(on);
+  on_count_ = std::move(on_count);
+  evidence_ = std::move(evidence);
+}
+
+void ClassFeatures::save(StateWriter& out) const {
+  keys_.save(out);
+  Buffer<float> weights;
+  Buffer<float> evidence;
+  Buffer<char> on;
+  for (const ActiveSet::Entry& entry : keys_.entries()) {
+    const Row row = row_of_slot_[entry.slot];
+    weights.append(weights_.data() + row * lanes_, lanes_);
+    on.append(reinterpret_cast<const char*>(on_.data()) + row * lanes_, lanes_);
+    evidence.push_back(evidence_[row].scaled);
+    evidence.push_back(evidence_[row].count);
+  }
+  const std::uint64_t shape[] = {keys_.capacity(), lanes_};
+  out.put("kept_shape", std::span<const std::uint64_t>(shape));
+  out.put("kept_weights", std::span<const float>(weights.span()));
+  out.put("kept_evidence", std::span<const float>(evidence.span()));
+  out.put("kept_on", std::span<const char>(on.span()));
+}
+
+std::size_t ClassFeatures::read_capacity(const StateReader& in) const {
+  const auto shape = of_size(in.words("kept_shape"), 2, "kept_shape");
+  if (shape[1] != lanes_) throw BadState("state: other classes");
+  // What is there bounds the room: it was more than a quarter full when it was doubled.
+  const std::size_t keys = in.words("active_keys").size();
+  if (shape[0] > std::max<std::size_t>(keys_.capacity(), 16 * (keys + 1))) throw BadState("state: too much room");
+  return static_cast<std::size_t>(shape[0]);
+}
+
+void ClassFeatures::read_rows(const StateReader& in) {
+  const auto keys = in.words("active_keys");
+  const auto weights = of_size(in.floats("kept_weights"), keys.size() * lanes_, "kept_weights");
+  const auto evidence = of_size(in.floats("kept_evidence"), keys.size() * 2, "kept_evidence");
+  const auto on = of_size(in.bytes("kept_on"), keys.size() * lanes_, "kept_on");
+  key_of_.assign(keys.begin(), keys.end());
+  weights_.assign(weights.begin(), weights.end());
+  on_.assign(on.begin(), on.end());
+  on_count_.clear();
+  evidence_.clear();
+  for (std::size_t row = 0; row < keys.size(); ++row) {
+    const auto lane = on_.begin() + static_cast<std::ptrdiff_t>(row * lanes_);
+    on_count_.push_back(static_cast<std::uint32_t>(
+        std::count_if(lane, lane + static_cast<std::ptrdiff_t>(lanes_), [](auto x) { return x != 0; })));
+    evidence_.push_back({evidence[2 * row], evidence[2 * row + 1]});
+  }
+}
+
+}  // namespace fsstream

@@ -1,0 +1,114 @@
+// ClassFeatures: the features that are active for at least one class, with a weight for each.
+//
+//   row = one feature:  weights[lane]   its weight in every class
+//                       on[lane]        1 where it is among the top k of the class
+//                       evidence        what is known of it (learn/evidence.hpp)
+//
+// Rows are appended. A row that is on nowhere stays, idle, until there is no room: then idle
+// rows go and, when that does not free half, the room doubles.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/state.hpp"
+#include "learn/evidence.hpp"
+#include "sketch/active_set.hpp"
+
+namespace fsstream {
+
+class ClassFeatures {
+ public:
+  using Row = std::uint32_t;
+  static constexpr Row kNone = ~Row{0};
+
+  ClassFeatures(std::size_t capacity, std::size_t lanes);
+
+  std::size_t size() const { return key_of_.size(); }
+  std::size_t capacity() const { return keys_.capacity(); }
+  std::size_t bytes() const;
+  // Of tables for so many features, at the most.
+  static std::size_t bytes_of(std::size_t features, std::size_t lanes);
+
+  // `home` as in ActiveSet.
+  Row find(Key key, std::uint32_t home) const {
+    const std::uint32_t slot = keys_.find(key, home);
+    return slot == ActiveSet::kNone ? kNone : row_of_slot_[slot];
+  }
+  // Lists the entries of a row that are kept, with their rows, and those that are not; returns how many are.
+  std::size_t split(const Key* keys, const std::uint32_t* homes, std::size_t count, Row* rows, std::uint32_t* present,
+                    std::uint32_t* absent) const {
+    const std::size_t found = row_kernels().split(keys_.buckets(), keys, homes, count, rows, present, absent);
+    for (std::size_t i = 0; i < found; ++i) rows[i] = row_of_slot_[rows[i]];
+    return found;
+  }
+  // The key must be absent and there must be room. Weights are zero, nothing is on.
+  Row add(Key key, std::uint32_t home, NameRef name);
+  ActiveSet& names() { return keys_; }
+  const ActiveSet& names() const { return keys_; }
+  std::uint32_t slot(Row row, std::uint32_t home) const { return keys_.find(key_of_[row], home); }
+  std::string name(Row row, std::uint32_t home) const { return keys_.name(slot(row, home)); }
+
+  Key key(Row row) const { return key_of_[row]; }
+  float* weights(Row row) { return weights_.data() + row * lanes_; }
+  const float* weights(Row row) const { return weights_.data() + row * lanes_; }
+  const std::uint8_t* on(Row row) const { return on_.data() + row * lanes_; }
+  bool is_on(Row row, std::size_t lane) const { return on_[row * lanes_ + lane] != 0; }
+  bool idle(Row row) const { return on_count_[row] == 0; }
+  void turn_on(Row row, std::size_t lane);
+  void turn_off(Row row, std::size_t lane);
+  Evidence& evidence(Row row) { return evidence_[row]; }
+  const Evidence& evidence(Row row) const { return evidence_[row]; }
+
+  void grow(std::size_t lanes);
+  void scale_weights(double factor);
+
+  // Drops idle rows; the room becomes `capacity`.
+  template <class HomeOf>
+  void compact(std::size_t capacity, HomeOf home_of) {
+    std::vector<ActiveSet::Entry> kept;
+    std::vector<Row> before;
+    for (const ActiveSet::Entry& entry : keys_.entries()) {
+      const Row row = row_of_slot_[entry.slot];
+      if (idle(row)) continue;
+      kept.push_back(entry);
+      before.push_back(row);
+    }
+    keys_.rehouse(kept, capacity, home_of);
+    take_rows(before);
+    index(home_of);
+  }
+
+  void save(StateWriter& out) const;
+  template <class HomeOf>
+  void load(const StateReader& in, HomeOf home_of) {
+    const std::size_t capacity = read_capacity(in);
+    keys_.rehouse({}, capacity, home_of);
+    keys_.load(in, home_of);
+    read_rows(in);
+    index(home_of);
+  }
+
+ private:
+  template <class HomeOf>
+  void index(HomeOf home_of) {
+    row_of_slot_.clear();
+    for (Row row = 0; row < size(); ++row) seat(keys_.find(key_of_[row], home_of(key_of_[row])), row);
+  }
+  void seat(std::uint32_t slot, Row row);
+  void take_rows(const std::vector<Row>& before);
+  std::size_t read_capacity(const StateReader& in) const;
+  void read_rows(const StateReader& in);
+
+  std::size_t lanes_;
+  ActiveSet keys_;
+  std::vector<Row> row_of_slot_;
+  std::vector<Key> key_of_;
+  std::vector<float> weights_;
+  std::vector<std::uint8_t> on_;
+  std::vector<std::uint32_t> on_count_;
+  std::vector<Evidence> evidence_;
+};
+
+}  // namespace fsstream

@@ -1,0 +1,39 @@
+// Evidence: how much is known of a feature, for steps that find their own size.
+//
+//   C  sum of v over the rows that hold it      v: curvature of the row's loss
+//   P  sum of v x^2, the same in its units
+//
+// P / C is the mean square of the feature where it occurs. Features that are not active share
+// cells: a key whose cell speaks of values more than eight times its own met a bigger feature
+// there, and starts anew.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+namespace fsstream {
+
+struct Evidence {
+  static constexpr double kPrior = 0.02;           // of the mean row: what is known before any row
+  static constexpr double kLeastCurvature = 1e-4;  // a row that is understood still counts
+  static constexpr double kLargestSquare = 1e30;   // of an entry
+  static constexpr float kBiggerUnit = 64.0F;      // a cell of typical squares this many times one's own
+  float scaled = 0.0F;                             // P
+  float count = 0.0F;                              // C
+
+  static float square_of(float x) { return static_cast<float>(std::min(static_cast<double>(x) * x, kLargestSquare)); }
+  // The size of a typical entry; 1 before there was one.
+  double unit() const { return scaled > 0.0F ? std::sqrt(static_cast<double>(scaled) / count) : 1.0; }
+  // One more entry of this square. True when what was known was another feature's.
+  bool meet(float square, double v, bool own) {
+    const bool stranger = !own && scaled > kBiggerUnit * square * count;
+    if (stranger || scaled == 0.0F) scaled = count * square;
+    scaled = static_cast<float>(scaled + v * square);
+    count = static_cast<float>(count + v);
+    return stranger;
+  }
+  // Inverse curvature, with the prior evidence.
+  double rate(double prior) const { return 1.0 / (scaled * (1.0 + prior / count)); }
+};
+
+}  // namespace fsstream
