@@ -50,6 +50,7 @@ class Model:
     options: Mapping[str, Any] = field(default_factory=dict)  # resolved, as select ran with them
     reading: Mapping[str, Any] = field(default_factory=dict)  # how the input was read
     basis: Basis | None = None  # what names like `gaussian#17` stand for
+    rows: int = 0  # that it was learned from
 
     @property
     def outputs(self) -> int:
@@ -145,6 +146,7 @@ class Model:
             "labels": self.labels,
             "options": self.options,
             "reading": self.reading,
+            "rows": self.rows,
             "extra": sorted(chosen.extra),
         }
         members = {f"names_{key}": value for key, value in pack_texts(list(chosen.raw_names)).items()}
@@ -230,6 +232,7 @@ def _from_parts(meta: dict[str, Any], members: dict[str, NDArray[Any]]) -> Model
         dict(meta["options"]),
         dict(meta["reading"]),
         _basis_of(meta, members, selection),
+        int(meta.get("rows", 0)),
     )
 
 

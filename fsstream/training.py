@@ -103,6 +103,7 @@ class Training:
             options=self._resolved(),
             reading=self._recipe(),
             basis=self.learner.basis(),
+            rows=self.aim.rows,
         )
 
     def _make_learner(self, task: Task) -> Learner:

@@ -48,6 +48,9 @@ class ColumnLearner(Learner):
     access: ClassVar[Access] = Access.COLUMNS
     losses: ClassVar[tuple[str, ...]] = ("squared", "squared-hinge", "logistic")
     auto_binary_loss: ClassVar[str] = "squared-hinge"
+    merge_refusal: ClassVar[str | None] = (
+        "its weights were fitted on all samples at once, and shards of features or samples see others"
+    )
     intercept_default: ClassVar[bool] = True
     uses: ClassVar[frozenset[str]] = frozenset({"k", "l2", "passes", "intercept", "learning_rate"})
 

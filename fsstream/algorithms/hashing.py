@@ -37,6 +37,7 @@ class Hashing(SgdLearner):
     paper: ClassVar[str] = "Feature Hashing for Large Scale Multitask Learning"
     losses: ClassVar[tuple[str, ...]] = ALL_LOSSES
     auto_binary_loss: ClassVar[str] = "logistic"
+    merge_refusal: ClassVar[str | None] = "it selects nothing, so its models hold no weights"
     intercept_default: ClassVar[bool] = True
     uses: ClassVar[frozenset[str]] = frozenset({"learning_rate", "l2", "passes", "intercept", "seed"})
     Parameters: ClassVar[type] = HashingParameters

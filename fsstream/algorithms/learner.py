@@ -102,6 +102,8 @@ class Learner(ABC):
     uses: ClassVar[frozenset[str]] = frozenset({"k"})  # common options that mean something here
     Parameters: ClassVar[type] = NoParameters
 
+    merge_refusal: ClassVar[str | None] = None  # why models of shards cannot be averaged
+
     @abstractmethod
     def __init__(self, common: Common, parameters: Any, task: Task) -> None: ...
 

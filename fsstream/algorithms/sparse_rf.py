@@ -75,6 +75,9 @@ class SparseRf(RandomFeatureLearner):
         "Sparse Random Features Algorithm as Coordinate Descent in Hilbert Space (2014), Algorithm 1"
     )
     uses: ClassVar[frozenset[str]] = frozenset({"k", "l1", "intercept", "seed"})
+    merge_refusal: ClassVar[str | None] = (
+        "each shard has measured its own inputs, so features of one number are not the same feature"
+    )
     Parameters: ClassVar[type] = SparseRfParameters
     parameters: SparseRfParameters
 

@@ -38,6 +38,7 @@ def describe(chosen: type[Learner]) -> str:
     lines.append(f"  intercept  {'yes' if chosen.intercept_default else 'no'} by default")
     used = sorted("--" + name.replace("_", "-") for name in chosen.uses)
     lines.append(f"  options    {', '.join(used)}")
+    lines.append(f"  merge      {chosen.merge_refusal or 'average of the weights by rows'}")
     if chosen.__doc__:
         lines += ["", *(f"  {line.strip()}".rstrip() for line in chosen.__doc__.strip().splitlines())]
     fields = dataclasses.fields(chosen.Parameters)

@@ -22,6 +22,7 @@ def command(model: str, debug: bool) -> None:
         "kind": found.kind,
         "loss": found.loss,
         "labels": found.labels,
+        "rows": found.rows,
         "features": len(found.selection),
         "intercepts": [float(value) for value in found.intercepts],
         "options": found.options,

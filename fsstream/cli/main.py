@@ -22,6 +22,7 @@ COMMANDS = {
     "evaluate": "one JSON object: accuracy, auc, rmse ... as they apply",
     "transform": "the same stream, reduced to the selected features",
     "inspect": "what is in a model; verifies its digest",
+    "merge": "models trained on shards -> one",
     "plan": "the memory, passes, disk and time a run will need",
     "algos": "the backends, or one backend's parameters",
 }

@@ -36,6 +36,9 @@ class Fgm(ScanningLearner):
     access = Access.ROWS_AGAIN
     losses: ClassVar[tuple[str, ...]] = ("squared-hinge", "logistic", "squared")
     uses: ClassVar[frozenset[str]] = frozenset({"k", "intercept", "groups"})
+    merge_refusal: ClassVar[str | None] = (
+        "its features were generated to complement each other on one set of rows"
+    )
     Parameters = FgmParameters
 
     def __init__(self, common: Common, parameters: FgmParameters, task: Task) -> None:

@@ -1,0 +1,33 @@
+"""`fsstream merge`: models trained on shards -> one."""
+
+from __future__ import annotations
+
+import click
+
+from fsstream.cli.options import GroupedCommand
+from fsstream.errors import UsageError
+
+CONTEXT = {"help_option_names": ["-h", "--help"]}
+
+
+@click.command("merge", cls=GroupedCommand, context_settings=CONTEXT)
+@click.argument("models", nargs=-1, metavar="MODEL...", type=click.Path())
+@click.option("--output", "-o", type=click.Path(), required=True, help="write the model to a file")
+@click.option("--debug", is_flag=True, help="show tracebacks")
+def command(models: tuple[str, ...], output: str, debug: bool) -> None:
+    """Average models that were trained on shards of a stream, by the rows that each has seen.
+
+    All must have been trained by one backend with equal options. Backends whose weights mean nothing
+    outside their run refuse, and say why: `fsstream algos NAME`.
+    """
+    from fsstream.merging import merge
+    from fsstream.model import load_model
+    from fsstream.publish import Publisher, check_writable
+
+    if len(models) < 2:
+        raise UsageError("there is nothing to merge", hint="name at least two models")
+    check_writable(output)
+    merged = merge([load_model(path) for path in models], models)
+    with Publisher() as publisher:
+        publisher.add(output, merged.to_bytes())
+        publisher.commit()
