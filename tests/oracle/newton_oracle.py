@@ -114,6 +114,9 @@ class NewtonOracle:
         v = importance * max(curvature(self.loss, u, y), 1e-4)
         estimates = {key: self.sketch.query(key) for key, _ in row}
         known = {key: self.weigh(key, x, v, estimates) for key, x in row}
+        for key, after in known.items():  # all were read before any is changed
+            mine = self.evidence[key] if key in self.weights else self.cell(key)
+            mine.scaled, mine.count = after.scaled, after.count
         self.intercept_evidence += v
         spread = 1.0
         for key, x in row:
@@ -124,12 +127,10 @@ class NewtonOracle:
 
     def weigh(self, key: int, x: F, v: float, estimates) -> Evidence:
         known = self.evidence[key] if key in self.weights else self.cell(key)
-        square = F(float(x) ** 2)
-        if key not in self.weights and known.scaled > 64 * float(square) * float(known.count):
-            known.scaled, estimates[key] = known.count * square, F(0)
-        known.scaled = F(float(known.scaled) + v * float(square))
-        known.count = F(float(known.count) + v)
-        return Evidence(known.scaled, known.count)
+        scaled, square = known.scaled, F(float(x) ** 2)
+        if key not in self.weights and scaled > 64 * float(square) * float(known.count):
+            scaled, estimates[key] = known.count * square, F(0)
+        return Evidence(F(float(scaled) + v * float(square)), F(float(known.count) + v))
 
     def move(self, row, u: float, y: float, importance: float, known, estimates) -> None:
         rate = {

@@ -48,19 +48,28 @@ double Newton::claim_of(std::uint32_t slot, float weight) const {
 void Newton::update(const Batch& batch, float* scores) {
   for (std::size_t row = 0; row < batch.rows();) {
     const std::size_t first = batch.row_begin(row);
-    std::size_t end = row + 1;
-    while (end < batch.rows() && batch.row_end(end) - first <= kRun) ++end;
-    const std::size_t size = batch.row_begin(end) - first;
-    sketch_.hash(batch.keys.data() + first, size, hashed_);
-    entries_.reserve(size);
-    estimates_.reserve(size);
-    steps_.reserve(size);
+    std::size_t end = row;
+    std::size_t longest = 0;
+    do {
+      longest = std::max(longest, batch.row_end(end) - batch.row_begin(end));
+      ++end;
+    } while (end < batch.rows() && batch.row_end(end) - first <= kRun);
+    sketch_.hash(batch.keys.data() + first, batch.row_begin(end) - first, hashed_);
+    make_room(longest);
     for (; row < end; ++row)
       scores[row] = static_cast<float>(
           learn(batch, row, batch.row_begin(row) - first, batch.targets[row], batch.importance[row]));
   }
   if (bytes() > memory_)
     throw LimitExceeded("the names of the active features do not fit into --memory\nraise --memory or lower --k");
+}
+
+void Newton::make_room(std::size_t longest) {
+  const std::size_t room = longest + kSlack;
+  for (Buffer<std::uint32_t>* list : {&slots_, &present_, &absent_}) list->reserve(room);
+  for (Buffer<float>* column : {&values_, &scaled_, &counts_, &estimates_, &steps_}) column->reserve(room);
+  terms_.reserve(room);
+  others_hashed_.resize(static_cast<std::size_t>(sketch_.depth()), room);
 }
 
 double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, double target, double importance) {
@@ -77,92 +86,78 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
     spread_ += 1.0;
     return score;
   }
-  gather_evidence(size, importance * std::max(curvature(loss_, score, target), Evidence::kLeastCurvature));
-  move(batch, first, size, hashed, score, target, importance);
-  admit(batch, first, size, hashed);
+  gather_others(hashed);
+  gather_evidence(importance * std::max(curvature(loss_, score, target), Evidence::kLeastCurvature));
+  move(score, target, importance);
+  admit(batch, first, hashed);
   return score;
 }
 
-// Finds the row's features; the sum of w x over the active ones.
+// Tells active features from others, which follow them in the row's columns; the sum of w x over the active ones.
 double Newton::look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed) {
-  const std::uint32_t* homes = hashed_.column(static_cast<std::size_t>(sketch_.depth())) + hashed;
-  const std::uint32_t* places = hashed_.column(0) + hashed;
-  const Key* keys = batch.keys.data() + first;
   const float* values = batch.values.data() + first;
-  const bool check = active_.must_check(batch);
-  sketch_.kernels().estimate(sketch_.rows(hashed_, hashed), size, estimates_.data());
-  double sum = 0.0;
-  for (std::size_t j = 0; j < size; ++j) {
-    Entry& entry = entries_[j];
-    entry.slot = active_.find(keys[j], homes[j]);
-    entry.cell = places[j] & static_cast<std::uint32_t>(sketch_.width() - 1);
-    entry.square = Evidence::square_of(values[j]);
-    if (entry.slot == ActiveSet::kNone) continue;
-    sum += static_cast<double>(active_.weight(entry.slot)) * values[j];
-    if (check) active_.check_name(entry.slot, batch, first + j);
-  }
-  return sum;
+  actives_ = kernels_.split(active_.buckets(), batch.keys.data() + first, homes(hashed), size, slots_.data(),
+                            present_.data(), absent_.data());
+  others_ = size - actives_;
+  for (std::size_t i = 0; i < actives_; ++i) values_[i] = values[present_[i]];
+  for (std::size_t i = 0; i < others_; ++i) values_[actives_ + i] = values[absent_[i]];
+  if (active_.must_check(batch))
+    for (std::size_t i = 0; i < actives_; ++i) active_.check_name(slots_[i], batch, first + present_[i]);
+  return kernels_.dot_listed(active_.weights(), slots_.data(), values, present_.data(), actives_);
 }
 
-// P and C of every feature of the row with this row's share, and the spread that the prior is taken from.
-void Newton::gather_evidence(std::size_t size, double v) {
-  double spread = 1.0;
-  for (std::size_t j = 0; j < size; ++j) {
-    Entry& entry = entries_[j];
-    if (entry.square == 0.0F) continue;
-    const bool active = entry.slot != ActiveSet::kNone;
-    Evidence& known = active ? evidence_at(entry.slot) : cells_[entry.cell];
-    if (known.meet(entry.square, v, active)) estimates_[j] = 0.0F;
-    entry.evidence = known;
-    spread += static_cast<double>(entry.square) * known.count / known.scaled;
-  }
+// Places and estimates of the features that are not active.
+void Newton::gather_others(std::size_t hashed) {
+  for (std::size_t r = 0; r < static_cast<std::size_t>(sketch_.depth()); ++r)
+    kernels_.take(hashed_.column(r) + hashed, absent_.data(), others_, others_hashed_.column(r));
+  for (std::size_t i = 0; i < others_; ++i) __builtin_prefetch(&cells_[cell_of_other(i)], 1);
+  sketch_.kernels().estimate(sketch_.rows(others_hashed_, 0), others_, estimates_.data() + actives_);
+}
+
+// P and C of every feature of the row with this row's share, and the spread that the prior is taken
+// from. Like the cells of the sketch, all are read before any is changed.
+void Newton::gather_evidence(double v) {
+  for (std::size_t i = 0; i < actives_; ++i) take_evidence(i, active_evidence_[slots_[i]]);
+  for (std::size_t i = 0; i < others_; ++i) take_evidence(actives_ + i, cells_[cell_of_other(i)]);
+  const std::size_t at = actives_;
+  row_.meet(values_.data(), at, v, true, scaled_.data(), counts_.data(), estimates_.data(), terms_.data());
+  row_.meet(values_.data() + at, others_, v, false, scaled_.data() + at, counts_.data() + at, estimates_.data() + at,
+            terms_.data() + at);
+  for (std::size_t i = 0; i < actives_; ++i) active_evidence_[slots_[i]] = {scaled_[i], counts_[i]};
+  for (std::size_t i = 0; i < others_; ++i) cells_[cell_of_other(i)] = {scaled_[at + i], counts_[at + i]};
   intercept_evidence_ += v;
-  spread_ += spread;
+  spread_ += 1.0 + row_.sum(terms_.data(), at + others_);
 }
 
-void Newton::move(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed, double u, double y,
-                  double h) {
-  const float* values = batch.values.data() + first;
+void Newton::move(double u, double y, double h) {
   const double prior_evidence = prior();
   const double rate0 = with_intercept_ ? 1.0 / (intercept_evidence_ + prior_evidence) : 0.0;
-  double active_pull = rate0;
-  double other_pull = 0.0;
-  for (std::size_t j = 0; j < size; ++j) {
-    const Entry& entry = entries_[j];
-    steps_[j] = 0.0F;
-    if (entry.square == 0.0F) continue;
-    const double rate = entry.evidence.rate(prior_evidence);
-    steps_[j] = static_cast<float>(rate * values[j]);
-    (entry.slot != ActiveSet::kNone ? active_pull : other_pull) += rate * entry.square;
-  }
-  const double all_pull = active_pull + other_pull;
+  row_.rate(values_.data(), actives_ + others_, prior_evidence, scaled_.data(), counts_.data(), steps_.data(),
+            terms_.data());
+  const double active_pull = rate0 + row_.sum(terms_.data(), actives_);
+  const double all_pull = active_pull + row_.sum(terms_.data() + actives_, others_);
   const double active_step = active_pull > 0.0 ? flow(loss_, u, y, h * active_pull) / active_pull : 0.0;
   const double other_step = all_pull > 0.0 ? flow(loss_, u, y, h * all_pull) / all_pull : 0.0;
   intercept_ += active_step * rate0;
-  for (std::size_t j = 0; j < size; ++j) {
-    const Entry& entry = entries_[j];
-    if (entry.square == 0.0F) continue;
-    if (entry.slot != ActiveSet::kNone) {
-      active_.weight(entry.slot) += static_cast<float>(active_step * steps_[j]);
-      steps_[j] = 0.0F;
-    } else {
-      steps_[j] = static_cast<float>(other_step * steps_[j] * entry.evidence.unit());
-    }
-  }
-  sketch_.kernels().add(sketch_.rows(hashed_, hashed), size, steps_.data());
+  for (std::size_t i = 0; i < actives_; ++i)
+    active_.weight(slots_[i]) += static_cast<float>(active_step * steps_[i]);
+  const std::size_t at = actives_;
+  row_.claim(others_, other_step, prior_evidence, scaled_.data() + at, counts_.data() + at, estimates_.data() + at,
+             steps_.data() + at, terms_.data());
+  sketch_.kernels().add(sketch_.rows(others_hashed_, 0), others_, steps_.data() + at);
 }
 
-void Newton::admit(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed) {
-  const std::uint32_t* homes = hashed_.column(static_cast<std::size_t>(sketch_.depth())) + hashed;
-  for (std::size_t j = 0; j < size; ++j) {
-    const Entry& entry = entries_[j];
-    if (entry.slot != ActiveSet::kNone || entry.square == 0.0F) continue;
-    const float contribution = estimates_[j] + steps_[j];
-    if (claim(contribution, entry.evidence) <= threshold_) continue;
-    const Key key = batch.keys[first + j];
-    if (active_.find(key, homes[j]) != ActiveSet::kNone) continue;
-    const auto weight = static_cast<float>(contribution / entry.evidence.unit());
-    evidence_at(active_.insert(key, homes[j], weight, active_.add_name(batch, first + j))) = entry.evidence;
+void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed) {
+  for (std::size_t i = 0; i < others_; ++i) {
+    if (terms_[i] <= threshold_) continue;
+    const std::size_t entry = absent_[i];
+    const Key key = batch.keys[first + entry];
+    const std::uint32_t home = homes(hashed)[entry];
+    if (active_.find(key, home) != ActiveSet::kNone) continue;
+    const std::size_t at = actives_ + i;
+    const Evidence known{scaled_[at], counts_[at]};
+    const auto weight = static_cast<float>((estimates_[at] + steps_[at]) / known.unit());
+    evidence_at(active_.insert(key, home, weight, active_.add_name(batch, first + entry))) = known;
     if (active_.full()) prune();
   }
 }

@@ -29,10 +29,12 @@
 #include <string>
 #include <vector>
 
+#include "core/buffer.hpp"
 #include "core/pages.hpp"
 #include "core/state.hpp"
 #include "learn/evidence.hpp"
 #include "learn/loss.hpp"
+#include "learn/row_steps.hpp"
 #include "learn/weights.hpp"
 #include "sketch/active_set.hpp"
 #include "sketch/count_sketch.hpp"
@@ -65,24 +67,26 @@ class Newton {
   void load(const StateReader& in);
 
  private:
-  // What the row's entries are, while it is learned.
-  struct Entry {
-    std::uint32_t slot;
-    std::uint32_t cell;
-    float square;  // x^2
-    Evidence evidence;
-  };
-
+  void make_room(std::size_t longest);
   double learn(const Batch& batch, std::size_t row, std::size_t hashed, double target, double importance);
   double look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed);
-  void gather_evidence(std::size_t size, double v);
-  void move(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed, double u, double y, double h);
-  void admit(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed);
+  void gather_others(std::size_t hashed);
+  void gather_evidence(double v);
+  void move(double u, double y, double h);
+  void admit(const Batch& batch, std::size_t first, std::size_t hashed);
   void prune();
   void leave(const ActiveSet::Entry& entry, float weight, const Evidence& evidence);
   double claim(double contribution, const Evidence& evidence) const;
   double claim_of(std::uint32_t slot, float weight) const;
   Evidence& evidence_at(std::uint32_t slot);
+  const std::uint32_t* homes(std::size_t hashed) const {
+    return hashed_.column(static_cast<std::size_t>(sketch_.depth())) + hashed;
+  }
+  std::size_t cell_of_other(std::size_t i) const { return others_hashed_.column(0)[i] & (sketch_.width() - 1); }
+  void take_evidence(std::size_t i, const Evidence& known) {
+    scaled_[i] = known.scaled;
+    counts_[i] = known.count;
+  }
 
   Loss loss_;
   CountSketch sketch_;
@@ -94,9 +98,21 @@ class Newton {
   Pages<Evidence> cells_;                  // by cell of row 0 of the sketch
   HashedKeys hashed_;
   HashedKeys leaving_;
-  Buffer<Entry> entries_;
+  // Of one row: its active features, then the others.
+  std::size_t actives_ = 0;
+  std::size_t others_ = 0;
+  Buffer<std::uint32_t> slots_;    // of the active ones
+  Buffer<std::uint32_t> present_;  // their entries
+  Buffer<std::uint32_t> absent_;   // the others'
+  HashedKeys others_hashed_;
+  Buffer<float> values_;
+  Buffer<float> scaled_;
+  Buffer<float> counts_;
   Buffer<float> estimates_;
   Buffer<float> steps_;
+  Buffer<double> terms_;
+  const RowKernels& kernels_ = row_kernels();
+  const RowSteps& row_ = row_steps();
   double intercept_ = 0.0;
   double intercept_evidence_ = 0.0;
   double spread_ = 0.0;     // sum over rows of 1 + sum x^2 C / P

@@ -1,0 +1,29 @@
+// The arithmetic of a row of Newton steps, array by array.
+//
+// The rule is learn/newton.hpp's, one feature of it is learn/evidence.hpp's; here it is written
+// for all entries of one kind (active or not) side by side, so that divisions and roots fill
+// wide registers. Entries whose square vanishes are left as they are and get no step.
+#pragma once
+
+#include <cstddef>
+
+namespace fsstream {
+
+struct RowSteps {
+  // P and C with this row's share v; terms[j] = x^2 C / P. Strangers (see Evidence), of which features
+  // with evidence of their own (`own`) never are, lose their estimates.
+  void (*meet)(const float* values, std::size_t count, double v, bool own, float* scaled, float* counts,
+               float* estimates, double* terms);
+  // steps[j] = r x, terms[j] = r x^2, with r = 1 / (P (1 + prior / C)).
+  void (*rate)(const float* values, std::size_t count, double prior, const float* scaled, const float* counts,
+               float* steps, double* terms);
+  // steps[j] *= step, at typical size; claims[j] = estimate after it, to the fourth power, times C + prior.
+  void (*claim)(std::size_t count, double step, double prior, const float* scaled, const float* counts,
+                const float* estimates, float* steps, double* claims);
+  // Sum of terms in sixteen lanes.
+  double (*sum)(const double* terms, std::size_t count);
+};
+
+const RowSteps& row_steps();
+
+}  // namespace fsstream
