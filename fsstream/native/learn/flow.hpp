@@ -18,14 +18,14 @@
 
 namespace fsstream {
 
-// The M with M + e^M = c, by Newton's method from above.
-inline double solve_margin(double c) {
-  double m = c < 1.0 ? c : log(c);
+// The M with M + e^M = c, by Newton's method from `m`, which must not be below it: convex, so
+// every step ends above M again, nearer by a square.
+inline double solve_margin(double c, double m) {
   for (int i = 0; i < 8; ++i) {
     const double e = exp(m);
     const double step = (m + e - c) / (1.0 + e);
     m -= step;
-    if (std::fabs(step) <= 1e-12 * (1.0 + std::fabs(m))) break;
+    if (std::fabs(step) <= 1e-7 * (1.0 + std::fabs(m))) break;
   }
   return m;
 }
@@ -34,10 +34,14 @@ inline double solve_margin(double c) {
 inline double flow(const Loss& loss, double u, double y, double a) {
   const double m = y * u;
   switch (loss.kind()) {
-    case Loss::Kind::kLogistic:
+    case Loss::Kind::kLogistic: {
       // Far beyond the decision the slope hardly changes along the way.
       if (m > 30.0 || a < 1e-6) return -a * loss.slope(u, y);
-      return y * (solve_margin(m + exp(m) + a) - m);
+      const double e = exp(m);
+      const double c = m + e + a;
+      const double straight = m + a / (1.0 + e);  // the slope falls along the way
+      return y * (solve_margin(c, c > 1.0 ? std::min(straight, log(c)) : straight) - m);
+    }
     case Loss::Kind::kHinge:
       return m < 1.0 ? y * std::min(1.0 - m, a) : 0.0;
     case Loss::Kind::kSquaredHinge:

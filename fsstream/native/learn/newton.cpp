@@ -99,7 +99,10 @@ double Newton::look_up(const Batch& batch, std::size_t first, std::size_t size, 
   actives_ = kernels_.split(active_.buckets(), batch.keys.data() + first, homes(hashed), size, slots_.data(),
                             present_.data(), absent_.data());
   others_ = size - actives_;
-  for (std::size_t i = 0; i < actives_; ++i) values_[i] = values[present_[i]];
+  for (std::size_t i = 0; i < actives_; ++i) {
+    values_[i] = values[present_[i]];
+    __builtin_prefetch(&active_evidence_[slots_[i]], 1);
+  }
   for (std::size_t i = 0; i < others_; ++i) values_[actives_ + i] = values[absent_[i]];
   if (active_.must_check(batch))
     for (std::size_t i = 0; i < actives_; ++i) active_.check_name(slots_[i], batch, first + present_[i]);
