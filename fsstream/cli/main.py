@@ -26,7 +26,12 @@ COMMANDS = {
     "plan": "the memory, passes, disk and time a run will need",
     "synth": "planted problems of the papers, with their truth",
     "algos": "the backends, or one backend's parameters",
+    "completion": "completion for bash, zsh or fish",
+    "man": "the manual pages",
 }
+
+
+COMPLETION_VARIABLE = "_FSSTREAM_COMPLETE"  # what the scripts of `fsstream completion` set
 
 
 class _Commands(click.Group):

@@ -58,15 +58,19 @@ class GroupedCommand(click.Command):
     """A command whose help lists its options under headings."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None and isinstance(param, click.Option):
-                groups.setdefault(getattr(param, "group", GroupedOption.group), []).append(record)
-        for heading in sorted(groups, key=_HEADINGS.index):
-            records = groups[heading]
+        for heading, records in grouped_options(self, ctx):
             with formatter.section(heading):
                 formatter.write_dl(records)
+
+
+def grouped_options(found: click.Command, ctx: click.Context) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Flags and what they do, under their headings."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for param in found.get_params(ctx):
+        record = param.get_help_record(ctx)
+        if record is not None and isinstance(param, click.Option):
+            groups.setdefault(getattr(param, "group", GroupedOption.group), []).append(record)
+    return sorted(groups.items(), key=lambda item: _HEADINGS.index(item[0]))
 
 
 def command(
@@ -102,6 +106,12 @@ def command(
     return make
 
 
+def _complete_backend(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from fsstream.algorithms import BACKENDS
+
+    return [name for name in BACKENDS if name.startswith(incomplete)]
+
+
 def _click_option(field: dataclasses.Field[Any]) -> click.Option:
     meta = field.metadata
     kind = meta["kind"]
@@ -123,6 +133,8 @@ def _click_option(field: dataclasses.Field[Any]) -> click.Option:
         settings["type"] = click.Choice(meta["choices"])
     elif kind != "flag":
         settings["type"] = _TYPES[kind]
+    if field.name == "algo":
+        settings["shell_complete"] = _complete_backend
     option = GroupedOption(names, **settings)
     option.group = meta["group"]
     return option

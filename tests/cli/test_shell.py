@@ -1,0 +1,85 @@
+"""Completion and manual pages: made from what --help says."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fsstream.cli.main import COMMANDS, cli
+from fsstream.cli.man import page
+from tests.cli.command import PROGRAM, ROOT, fsstream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("name", [None, *COMMANDS])
+def test_a_page_says_what_help_says(name: str | None) -> None:
+    text = page(name)
+    plain = text.replace(r"\-", "-").replace(r"\e", "\\")
+    assert plain.startswith(".TH")
+    found = cli if name is None else cli.commands.get(name) or cli.get_command(None, name)  # type: ignore[arg-type]
+    assert found is not None
+    for param in found.params:
+        for flag in (*param.opts, *param.secondary_opts):
+            assert not flag.startswith("--") or flag in plain, flag
+    if shutil.which("man"):
+        done = subprocess.run(
+            ["man", "--warnings", "-l", "-"], input=text.encode(), capture_output=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_pages_of_all_commands_are_files(tmp_path: Path) -> None:
+    assert fsstream("man", "--output-dir", str(tmp_path / "man1")).returncode == 0
+    names = {"fsstream.1", *(f"fsstream-{name}.1" for name in COMMANDS)}
+    assert {path.name for path in (tmp_path / "man1").iterdir()} == names
+    unknown = fsstream("man", "selcet")
+    assert unknown.returncode == 2
+    assert b"did you mean 'select'?" in unknown.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_for_each_shell(shell: str) -> None:
+    done = fsstream("completion", shell)
+    assert done.returncode == 0, done.stderr
+    assert b"_FSSTREAM_COMPLETE=" + shell.encode() in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("fsstream tra", "transform"),
+        ("fsstream select --mem", "--memory"),
+        ("fsstream select --algo gra", "grafting"),
+    ],
+)
+def test_words_are_completed(words: str, expected: str) -> None:
+    environment = {
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+        "_FSSTREAM_COMPLETE": "bash_complete",
+    }
+    assert f"plain,{expected}" in fsstream(env=environment).stdout.decode().splitlines()
+
+
+def test_help_is_there_at_once() -> None:
+    show = "print(sorted({'numpy', 'orjson', 'tqdm'} & set(sys.modules)))"
+    program = f"import sys, fsstream.cli.main as main; main.run(['--help']); {show}"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert PROGRAM[0] == sys.executable
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str) -> None:
+    done = fsstream(name, "-h")
+    assert done.returncode == 0, done.stderr
+    assert b"Usage: fsstream " + name.encode() in done.stdout
+    assert all(len(line) <= 100 for line in done.stdout.decode().splitlines())
