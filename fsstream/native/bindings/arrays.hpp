@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "core/batch.hpp"
 #include "core/state.hpp"
+#include "learn/weights.hpp"
 
 namespace fsstream {
 
@@ -20,6 +22,40 @@ nb::ndarray<nb::numpy, T> owned_array(std::span<const T> values) {
   std::copy(values.begin(), values.end(), copy);
   nb::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<T*>(p); });
   return {copy, {values.size()}, owner};
+}
+
+// What a kernel says of the rows of a batch, `columns` numbers each: filled without Python's lock.
+template <class Fill>
+nb::ndarray<nb::numpy, float, nb::ndim<2>> matrix_of(std::size_t rows, std::size_t columns, Fill fill) {
+  auto* data = new float[rows * columns];
+  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<float*>(p); });
+  {
+    const nb::gil_scoped_release free;
+    fill(data);
+  }
+  return {data, {rows, columns}, owner};
+}
+
+template <class Fill>
+nb::ndarray<nb::numpy, float, nb::ndim<1>> scores_of(const Batch& batch, Fill fill) {
+  auto* scores = new float[batch.rows()];
+  nb::capsule owner(scores, [](void* p) noexcept { delete[] static_cast<float*>(p); });
+  {
+    const nb::gil_scoped_release free;
+    fill(scores);
+  }
+  return {scores, {batch.rows()}, owner};
+}
+
+// Names and weights.
+inline nb::tuple columns_of(const std::vector<Chosen>& chosen) {
+  nb::list names;
+  Buffer<float> weights;
+  for (const Chosen& feature : chosen) {
+    names.append(nb::bytes(feature.name.data(), feature.name.size()));
+    weights.push_back(feature.weight);
+  }
+  return nb::make_tuple(names, owned_array(std::span<const float>(weights.span())));
 }
 
 // Names of features and the other names that were met on their keys.
@@ -47,6 +83,13 @@ class DictWriter final : public StateWriter {
   }
   nb::dict dict_;
 };
+
+template <class Learner>
+nb::dict state_of(const Learner& learner) {
+  DictWriter writer;
+  learner.save(writer);
+  return writer.take();
+}
 
 class DictReader final : public StateReader {
  public:

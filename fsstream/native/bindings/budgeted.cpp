@@ -20,31 +20,8 @@ namespace fsstream {
 
 namespace {
 
-nb::ndarray<nb::numpy, float> update(OnlineLearner& learner, const Batch& batch) {
-  auto* scores = new float[batch.rows()];
-  nb::capsule owner(scores, [](void* p) noexcept { delete[] static_cast<float*>(p); });
-  {
-    const nb::gil_scoped_release free;
-    learner.update(batch, scores);
-  }
-  return {scores, {batch.rows()}, owner};
-}
-
-// Names and weights.
-nb::tuple chosen(const OnlineLearner& learner) {
-  nb::list names;
-  Buffer<float> weights;
-  for (const Chosen& feature : learner.chosen()) {
-    names.append(nb::bytes(feature.name.data(), feature.name.size()));
-    weights.push_back(feature.weight);
-  }
-  return nb::make_tuple(names, owned_array(std::span<const float>(weights.span())));
-}
-
-nb::dict state(const OnlineLearner& learner) {
-  DictWriter writer;
-  learner.save(writer);
-  return writer.take();
+nb::ndarray<nb::numpy, float, nb::ndim<1>> update(OnlineLearner& learner, const Batch& batch) {
+  return scores_of(batch, [&](float* scores) { learner.update(batch, scores); });
 }
 
 std::unique_ptr<OnlineLearner> budgeted(const std::string& algorithm, const std::string& loss, std::size_t budget,
@@ -74,12 +51,12 @@ std::unique_ptr<L1Ladder> l1_ladder(const std::string& method, const std::string
 void bind_budgeted(nb::module_& m) {
   nb::class_<OnlineLearner>(m, "OnlineLearner")
       .def("update", &update, nb::arg("batch"))
-      .def("chosen", &chosen)
+      .def("chosen", [](const OnlineLearner& learner) { return columns_of(learner.chosen()); })
       .def_prop_ro("intercept", &OnlineLearner::intercept)
       .def_prop_ro("features", &OnlineLearner::features)
       .def_prop_ro("bytes", &OnlineLearner::bytes)
       .def_prop_ro("collisions", &OnlineLearner::collisions)
-      .def("state", &state)
+      .def("state", &state_of<OnlineLearner>)
       .def(
           "restore", [](OnlineLearner& learner, nb::handle mapping) { learner.load(DictReader(mapping)); },
           nb::arg("state"));

@@ -33,35 +33,15 @@ Sgd hashing(const std::string& loss, int bits, std::uint64_t seed, double learni
           std::make_unique<DenseWeights>(bits, seed)};
 }
 
-// One float a row, computed by `fill` without the GIL.
-template <class Fill>
-nb::ndarray<nb::numpy, float> scores_of(const Batch& batch, Fill fill) {
-  auto* scores = new float[batch.rows()];
-  nb::capsule owner(scores, [](void* p) noexcept { delete[] static_cast<float*>(p); });
-  {
-    const nb::gil_scoped_release free;
-    fill(scores);
-  }
-  return {scores, {batch.rows()}, owner};
-}
-
-nb::ndarray<nb::numpy, float> update(Sgd& sgd, const Batch& batch) {
+nb::ndarray<nb::numpy, float, nb::ndim<1>> update(Sgd& sgd, const Batch& batch) {
   return scores_of(batch, [&](float* scores) { sgd.update(batch, scores); });
 }
 
-nb::ndarray<nb::numpy, float> predict(Sgd& sgd, const Batch& batch) {
+nb::ndarray<nb::numpy, float, nb::ndim<1>> predict(Sgd& sgd, const Batch& batch) {
   return scores_of(batch, [&](float* scores) { sgd.predict(batch, scores); });
 }
 
-nb::tuple top(const Sgd& sgd) {
-  nb::list names;
-  Buffer<float> weights;
-  for (const Chosen& chosen : sgd.weights().top()) {
-    names.append(nb::bytes(chosen.name.data(), chosen.name.size()));
-    weights.push_back(chosen.weight);
-  }
-  return nb::make_tuple(names, owned_array(std::span<const float>(weights.span())));
-}
+nb::tuple top(const Sgd& sgd) { return columns_of(sgd.weights().top()); }
 
 nb::dict counts(const Sgd& sgd) {
   nb::dict out;
@@ -73,12 +53,6 @@ nb::list collided(const Sgd& sgd) { return collided_list(sgd.weights().collided(
 
 void seed(Sgd& sgd, nb::bytes name, Key key, float weight) {
   sgd.weights().seed(key, std::string(name.c_str(), name.size()), weight);
-}
-
-nb::dict state(const Sgd& sgd) {
-  DictWriter writer;
-  sgd.save(writer);
-  return writer.take();
 }
 
 void add_all(CountSketch& sketch, Vector<Key> keys, Vector<float> amounts) {
@@ -122,7 +96,7 @@ void bind_learn(nb::module_& m) {
       .def("counts", &counts)
       .def("collided", &collided)
       .def("seed", &seed, nb::arg("name"), nb::arg("key"), nb::arg("weight"))
-      .def("state", &state)
+      .def("state", &state_of<Sgd>)
       .def("restore", [](Sgd& sgd, nb::handle mapping) { sgd.load(DictReader(mapping)); }, nb::arg("state"));
 }
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "core/batch.hpp"
 #include "core/label_map.hpp"
@@ -40,13 +41,7 @@ nb::object resolve(LabelMap& map, Batch& batch) {
 
 template <class Model>
 nb::ndarray<nb::numpy, float, nb::ndim<2>> predict(const Model& model, const Batch& batch) {
-  auto* scores = new float[batch.rows() * model.outputs()];
-  nb::capsule owner(scores, [](void* p) noexcept { delete[] static_cast<float*>(p); });
-  {
-    const nb::gil_scoped_release free;
-    model.predict(batch, scores);
-  }
-  return {scores, {batch.rows(), model.outputs()}, owner};
+  return matrix_of(batch.rows(), model.outputs(), [&](float* scores) { model.predict(batch, scores); });
 }
 
 void measure(LossMeter& meter, const Batch& batch, nb::ndarray<const float, nb::c_contig, nb::device::cpu> scores) {

@@ -8,24 +8,8 @@ namespace fsstream {
 
 namespace {
 
-nb::ndarray<nb::numpy, float> update(Newton& newton, const Batch& batch) {
-  auto* scores = new float[batch.rows()];
-  nb::capsule owner(scores, [](void* p) noexcept { delete[] static_cast<float*>(p); });
-  {
-    const nb::gil_scoped_release free;
-    newton.update(batch, scores);
-  }
-  return {scores, {batch.rows()}, owner};
-}
-
-nb::tuple top(const Newton& newton) {
-  nb::list names;
-  Buffer<float> weights;
-  for (const Chosen& chosen : newton.top()) {
-    names.append(nb::bytes(chosen.name.data(), chosen.name.size()));
-    weights.push_back(chosen.weight);
-  }
-  return nb::make_tuple(names, owned_array(std::span<const float>(weights.span())));
+nb::ndarray<nb::numpy, float, nb::ndim<1>> update(Newton& newton, const Batch& batch) {
+  return scores_of(batch, [&](float* scores) { newton.update(batch, scores); });
 }
 
 nb::dict counts(const Newton& newton) {
@@ -51,7 +35,7 @@ void bind_newton(nb::module_& m) {
           nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("depth"), nb::arg("width"), nb::arg("seed"),
           nb::arg("intercept"), nb::arg("memory"))
       .def("update", &update, nb::arg("batch"))
-      .def("top", &top)
+      .def("top", [](const Newton& newton) { return columns_of(newton.top()); })
       .def_prop_rw("intercept", &Newton::intercept, &Newton::set_intercept)
       .def("take_progress",
            [](Newton& newton) {
@@ -69,12 +53,7 @@ void bind_newton(nb::module_& m) {
             newton.seed(key, std::string(name.c_str(), name.size()), weight);
           },
           nb::arg("name"), nb::arg("key"), nb::arg("weight"))
-      .def("state",
-           [](const Newton& newton) {
-             DictWriter writer;
-             newton.save(writer);
-             return writer.take();
-           })
+      .def("state", &state_of<Newton>)
       .def("restore", [](Newton& newton, nb::handle mapping) { newton.load(DictReader(mapping)); }, nb::arg("state"));
 }
 

@@ -12,13 +12,7 @@ namespace {
 
 nb::ndarray<nb::numpy, float, nb::ndim<2>> update(SoftmaxLearner& learner, const Batch& batch) {
   const std::size_t outputs = learner.classes_with(batch);
-  auto* scores = new float[batch.rows() * outputs];
-  nb::capsule owner(scores, [](void* p) noexcept { delete[] static_cast<float*>(p); });
-  {
-    const nb::gil_scoped_release free;
-    learner.update(batch, scores);
-  }
-  return {scores, {batch.rows(), outputs}, owner};
+  return matrix_of(batch.rows(), outputs, [&](float* scores) { learner.update(batch, scores); });
 }
 
 // Names, weights, classes.
@@ -75,12 +69,7 @@ void bind_softmax(nb::module_& m) {
             learner.seed(key, std::string(name.c_str(), name.size()), c, weight);
           },
           nb::arg("name"), nb::arg("key"), nb::arg("c"), nb::arg("weight"))
-      .def("state",
-           [](const SoftmaxLearner& learner) {
-             DictWriter writer;
-             learner.save(writer);
-             return writer.take();
-           })
+      .def("state", &state_of<SoftmaxLearner>)
       .def(
           "restore", [](SoftmaxLearner& learner, nb::handle mapping) { learner.load(DictReader(mapping)); },
           nb::arg("state"));
