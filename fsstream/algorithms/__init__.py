@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 BACKENDS = {
     "mission": "fsstream.algorithms.mission:Mission",
     "fgm": "fsstream.algorithms.fgm:Fgm",
+    "iht": "fsstream.algorithms.iht:Iht",
+    "batch-iht": "fsstream.algorithms.batch_iht:BatchIht",
     "hashing": "fsstream.algorithms.hashing:Hashing",
     "os": "fsstream.algorithms.online_substitution:OnlineSubstitution",
     "asy-os": "fsstream.algorithms.asynchronous_substitution:AsynchronousSubstitution",

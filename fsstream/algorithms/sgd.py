@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsstream._native import SoftmaxLearner, class_lanes
+from fsstream._native import ClassDescent, SoftmaxLearner, class_lanes
 from fsstream.algorithms.learner import Common, Learner, Task
 from fsstream.errors import CorruptError, UsageError
 from fsstream.selection import Selection
@@ -28,7 +28,9 @@ DEFAULT_RATE = 0.5
 class SgdLearner(Learner):
     """Drives one native kernel; subclasses say what is stored and what is selected."""
 
-    def __init__(self, kernel: Sgd | Newton | SoftmaxLearner, passes: int, tolerance: float) -> None:
+    def __init__(
+        self, kernel: Sgd | Newton | SoftmaxLearner | ClassDescent, passes: int, tolerance: float
+    ) -> None:
         self.kernel = kernel
         self.passes = passes
         self.tolerance = tolerance
@@ -55,7 +57,7 @@ class SgdLearner(Learner):
         """Warm start: begin with the features of an earlier model."""
         chosen = model.selection
         features = zip(chosen.raw_names, model.keys().tolist(), chosen.weights.tolist(), strict=True)
-        if isinstance(self.kernel, SoftmaxLearner):
+        if isinstance(self.kernel, SoftmaxLearner | ClassDescent):
             numbers = model.class_numbers()
             classes = [] if numbers is None else numbers.tolist()
             for (name, key, weight), c in zip(features, classes, strict=True):
@@ -73,7 +75,7 @@ class SgdLearner(Learner):
 
     def intercepts(self) -> NDArray[np.float32]:
         """The one intercept, or one a class."""
-        if isinstance(self.kernel, SoftmaxLearner):
+        if isinstance(self.kernel, SoftmaxLearner | ClassDescent):
             return np.array(self.kernel.intercepts, dtype=np.float32)
         return np.array([self.kernel.intercept], dtype=np.float32)
 

@@ -1,11 +1,18 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
 #include <memory>
 
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "core/batch.hpp"
+#include "learn/accumulated_weights.hpp"
+#include "learn/class_descent.hpp"
 #include "learn/dense_weights.hpp"
 #include "learn/sgd.hpp"
 #include "learn/sketched_weights.hpp"
+#include "learn/thresholded_weights.hpp"
 
 namespace fsstream {
 
@@ -33,6 +40,18 @@ Sgd hashing(const std::string& loss, int bits, std::uint64_t seed, double learni
           std::make_unique<DenseWeights>(bits, seed)};
 }
 
+// The stores of the thresholding baselines: `table` is 0 for iht, the entries of the table for batch-iht.
+std::unique_ptr<Weights> thresholding(std::size_t k, std::size_t table) {
+  if (k == 0 || (table != 0 && table <= k)) throw std::invalid_argument("k is at least 1, and a table holds more");
+  if (table == 0) return std::make_unique<ThresholdedWeights>(k);
+  return std::make_unique<AccumulatedWeights>(k, table);
+}
+
+Sgd iht(const std::string& loss, std::size_t k, std::size_t table, double learning_rate, double l2, bool intercept,
+        std::size_t memory) {
+  return {Loss(loss), options_of(learning_rate, l2, 1.0, intercept, memory), thresholding(k, table)};
+}
+
 nb::ndarray<nb::numpy, float, nb::ndim<1>> update(Sgd& sgd, const Batch& batch) {
   return scores_of(batch, [&](float* scores) { sgd.update(batch, scores); });
 }
@@ -42,6 +61,30 @@ nb::ndarray<nb::numpy, float, nb::ndim<1>> predict(Sgd& sgd, const Batch& batch)
 }
 
 nb::tuple top(const Sgd& sgd) { return columns_of(sgd.weights().top()); }
+
+// Names, weights, classes.
+nb::tuple class_top(const ClassDescent& descent) {
+  nb::list names;
+  nb::list classes;
+  Buffer<float> weights;
+  for (std::size_t c = 0; c < descent.classes(); ++c)
+    for (const Chosen& chosen : descent.weights(c).top()) {
+      names.append(nb::bytes(chosen.name.data(), chosen.name.size()));
+      classes.append(c);
+      weights.push_back(chosen.weight);
+    }
+  return nb::make_tuple(names, owned_array(std::span<const float>(weights.span())), classes);
+}
+
+// Sums over the classes.
+nb::dict class_counts(const ClassDescent& descent) {
+  std::map<std::string, std::uint64_t> sums;
+  for (std::size_t c = 0; c < descent.classes(); ++c)
+    for (const auto& [name, count] : descent.weights(c).counts()) sums[name] += count;
+  nb::dict out;
+  for (const auto& [name, count] : sums) out[name.c_str()] = count;
+  return out;
+}
 
 nb::dict counts(const Sgd& sgd) {
   nb::dict out;
@@ -82,6 +125,8 @@ void bind_learn(nb::module_& m) {
                   nb::arg("intercept"), nb::arg("memory"))
       .def_static("hashing", &hashing, nb::kw_only(), nb::arg("loss"), nb::arg("bits"), nb::arg("seed"),
                   nb::arg("learning_rate"), nb::arg("l2"), nb::arg("intercept"), nb::arg("memory"))
+      .def_static("iht", &iht, nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("table"), nb::arg("learning_rate"),
+                  nb::arg("l2"), nb::arg("intercept"), nb::arg("memory"))
       .def("update", &update, nb::arg("batch"))
       .def("predict", &predict, nb::arg("batch"))
       .def("top", &top)
@@ -98,6 +143,44 @@ void bind_learn(nb::module_& m) {
       .def("seed", &seed, nb::arg("name"), nb::arg("key"), nb::arg("weight"))
       .def("state", &state_of<Sgd>)
       .def("restore", [](Sgd& sgd, nb::handle mapping) { sgd.load(DictReader(mapping)); }, nb::arg("state"));
+
+  nb::class_<ClassDescent>(m, "ClassDescent")
+      .def(
+          "__init__",
+          [](ClassDescent* self, std::size_t classes, std::size_t k, std::size_t table, double learning_rate, double l2,
+             bool intercept, std::size_t memory) {
+            new (self) ClassDescent(
+                options_of(learning_rate, l2, 1.0, intercept, memory), [k, table] { return thresholding(k, table); },
+                classes);
+          },
+          nb::kw_only(), nb::arg("classes"), nb::arg("k"), nb::arg("table"), nb::arg("learning_rate"), nb::arg("l2"),
+          nb::arg("intercept"), nb::arg("memory"))
+      .def(
+          "update",
+          [](ClassDescent& descent, const Batch& batch) {
+            return class_scores(batch, descent.classes_with(batch),
+                                [&](float* scores) { descent.update(batch, scores); });
+          },
+          nb::arg("batch"))
+      .def("top", &class_top)
+      .def_prop_ro("intercepts", &ClassDescent::intercepts)
+      .def("set_intercept", &ClassDescent::set_intercept, nb::arg("c"), nb::arg("intercept"))
+      .def("take_progress", &ClassDescent::take_progress)
+      .def_prop_ro("rows", &ClassDescent::rows)
+      .def_prop_ro("memory_used", &ClassDescent::bytes)
+      .def("counts", &class_counts)
+      .def("collided", [](const ClassDescent&) { return nb::list(); })
+      .def(
+          "seed",
+          [](ClassDescent& descent, nb::bytes name, Key key, std::size_t c, float weight) {
+            descent.meet_classes(c + 1);
+            descent.weights(c).seed(key, std::string(name.c_str(), name.size()), weight);
+          },
+          nb::arg("name"), nb::arg("key"), nb::arg("c"), nb::arg("weight"))
+      .def("state", &state_of<ClassDescent>)
+      .def(
+          "restore", [](ClassDescent& descent, nb::handle mapping) { descent.load(DictReader(mapping)); },
+          nb::arg("state"));
 }
 
 }  // namespace fsstream

@@ -1,0 +1,81 @@
+"""Iterative hard thresholding: after every step the k largest weights stay, all else is forgotten.
+
+Objective  sum over rows of loss(b + w.x, y) + (l2 / 2) |w|^2, with b free and at most k weights.
+Row        w <- H_k(w - learning_rate * slope * x); softmax: so in every class.
+Paper      Aghazadeh et al.: "MISSION: Ultra Large-Scale Feature Selection using Count-Sketches",
+           ICML 2018, equation (3) and the baseline IHT of section 6.1; after Blumensath, Davies:
+           "Iterative hard thresholding for compressed sensing", 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fsstream import _native
+from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
+from fsstream.algorithms.sgd import SgdLearner, checked_l2, rate_of
+from fsstream.errors import LimitError, UsageError
+
+SEAT = 64  # bytes of a weight with its key, its place among the weights and in the table, and a name
+
+
+@dataclass(frozen=True)
+class IhtParameters:
+    """What `--set` can change."""
+
+    tolerance: float = parameter(
+        1e-3, "with several passes: stop when a pass lowers the mean loss by less than this share", low=0
+    )
+
+
+class Iht(SgdLearner):
+    """SGD that keeps the k largest weights after every row and nothing else."""
+
+    name: ClassVar[str] = "iht"
+    summary: ClassVar[str] = "iterative hard thresholding: SGD cut to the k largest weights after every row"
+    paper: ClassVar[str] = "MISSION: Ultra Large-Scale Feature Selection using Count-Sketches, equation (3)"
+    losses: ClassVar[tuple[str, ...]] = ALL_LOSSES
+    auto_binary_loss: ClassVar[str] = "logistic"
+    intercept_default: ClassVar[bool] = True
+    uses: ClassVar[frozenset[str]] = frozenset({"k", "init", "learning_rate", "l2", "passes", "intercept"})
+    Parameters: ClassVar[type] = IhtParameters
+
+    def __init__(self, common: Common, parameters: Any, task: Task) -> None:
+        if common.k is None or common.k < 1:
+            raise UsageError(f"{self.name} needs --k", hint="--k N: how many features to select")
+        planned = sum(self.plan(common, parameters, task).values())
+        if planned > common.memory:
+            raise LimitError(
+                f"{self.name} needs {planned:,} bytes, --memory allows {common.memory:,}",
+                hint="raise --memory or lower --k",
+            )
+        options: dict[str, Any] = {
+            "k": common.k,
+            "table": self.table(common, parameters),
+            "learning_rate": rate_of(common),
+            "l2": checked_l2(common),
+            "intercept": common.intercept,
+            "memory": common.memory,
+        }
+        kernel: _native.Sgd | _native.ClassDescent
+        if task.loss == "softmax":
+            kernel = _native.ClassDescent(classes=len(task.labels), **options)
+        else:
+            kernel = _native.Sgd.iht(loss=task.loss, **options)
+        super().__init__(kernel, common.passes, parameters.tolerance)
+
+    @classmethod
+    def table(cls, common: Common, parameters: Any) -> int:
+        """Entries of the table that is pruned when it is full; 0: after each row."""
+        return 0
+
+    def facts(self) -> dict[str, Any]:
+        """Weights kept, and how many were dropped or how often was pruned."""
+        return {**super().facts(), **self.kernel.counts()}
+
+    @classmethod
+    def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
+        """The k weights of each class known by now."""
+        classes = max(1, len(task.labels)) if task.loss == "softmax" else 1
+        return {"weights": SEAT * (common.k or 1) * classes}

@@ -1,0 +1,114 @@
+#include "learn/class_descent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/dot.hpp"
+#include "core/errors.hpp"
+#include "core/math.hpp"
+
+namespace fsstream {
+
+namespace {
+
+constexpr double kOutOfRange = 1e30;
+
+}  // namespace
+
+ClassDescent::ClassDescent(const SgdOptions& options, MakeWeights make, std::size_t classes)
+    : options_(options), make_(std::move(make)) {
+  meet_classes(classes);
+}
+
+void ClassDescent::meet_classes(std::size_t classes) {
+  while (weights_.size() < classes) weights_.push_back(make_());
+  intercepts_.resize(weights_.size());
+  chances_.resize(weights_.size());
+}
+
+std::size_t ClassDescent::classes_with(const Batch& batch) const {
+  std::size_t met = classes();
+  for (const float target : batch.targets) met = std::max(met, static_cast<std::size_t>(target) + 1);
+  return met;
+}
+
+std::size_t ClassDescent::bytes() const {
+  std::size_t sum = 0;
+  for (const auto& weights : weights_) sum += weights->bytes();
+  return sum;
+}
+
+void ClassDescent::update(const Batch& batch, float* scores) {
+  const std::size_t outputs = classes_with(batch);
+  std::fill_n(scores, batch.rows() * outputs, -std::numeric_limits<float>::infinity());
+  for (std::size_t r = 0; r < batch.rows(); ++r) {
+    const std::size_t begin = batch.row_begin(r);
+    const auto y = static_cast<std::size_t>(batch.targets[r]);
+    meet_classes(y + 1);
+    learn({&batch, begin, batch.row_end(r) - begin, 0}, y, batch.importance[r], scores + r * outputs);
+  }
+  if (bytes() > options_.memory)
+    throw LimitExceeded("the weights of " + std::to_string(classes()) +
+                        " classes do not fit into --memory\nraise --memory or lower --k");
+}
+
+void ClassDescent::learn(const Row& row, std::size_t y, double h, float* scores) {
+  for (std::size_t c = 0; c < classes(); ++c) {
+    weights_[c]->hash(*row.batch, row.first, row.size, row.size);
+    chances_[c] = intercepts_[c] + weights_[c]->score(row);
+    scores[c] = static_cast<float>(chances_[c]);
+    if (!(std::fabs(chances_[c]) <= kOutOfRange))
+      throw Diverged("the weights diverged at row " + std::to_string(rows_ + 1) +
+                     "\nlower --learning-rate, or scale the rows (--normalize l2)");
+  }
+  ++rows_;
+  squares_ += dot(row.values(), row.values(), row.size);
+  entries_ += static_cast<double>(row.size);
+  const double typical = squares_ > 0.0 ? squares_ / entries_ : 1.0;
+  const double own = chances_[y];
+  const double top = *std::max_element(chances_.begin(), chances_.end());
+  double sum = 0.0;
+  for (double& chance : chances_) sum += chance = fsstream::exp(chance - top);
+  progressive_loss_ += h * (fsstream::log(sum) + top - own);
+  progressive_weight_ += h;
+  for (std::size_t c = 0; c < classes(); ++c) {
+    const double coefficient = options_.learning_rate * h * ((c == y ? 1.0 : 0.0) - chances_[c] / sum);
+    if (options_.l2 > 0.0) weights_[c]->shrink(1.0 - options_.learning_rate * options_.l2);
+    if (coefficient == 0.0) continue;
+    weights_[c]->add(row, coefficient);
+    if (options_.intercept) intercepts_[c] += coefficient * typical;
+  }
+}
+
+std::pair<double, double> ClassDescent::take_progress() {
+  const std::pair<double, double> progress{progressive_loss_, progressive_weight_};
+  progressive_loss_ = progressive_weight_ = 0.0;
+  return progress;
+}
+
+void ClassDescent::save(StateWriter& out) const {
+  const double numbers[] = {progressive_loss_, progressive_weight_, squares_, entries_};
+  out.put("descent", std::span<const double>(numbers));
+  out.put("intercepts", std::span<const double>(intercepts_));
+  out.put("rows", std::span<const std::uint64_t>(&rows_, 1));
+  for (std::size_t c = 0; c < classes(); ++c) {
+    PartWriter part(out, c);
+    weights_[c]->save(part);
+  }
+}
+
+void ClassDescent::load(const StateReader& in) {
+  const auto numbers = of_size(in.doubles("descent"), 4, "descent");
+  const auto intercepts = in.doubles("intercepts");
+  meet_classes(intercepts.size());
+  for (std::size_t c = 0; c < classes(); ++c) weights_[c]->load(PartReader(in, c));
+  std::copy(intercepts.begin(), intercepts.end(), intercepts_.begin());
+  progressive_loss_ = numbers[0];
+  progressive_weight_ = numbers[1];
+  squares_ = numbers[2];
+  entries_ = numbers[3];
+  rows_ = of_size(in.words("rows"), 1, "rows")[0];
+}
+
+}  // namespace fsstream

@@ -1,0 +1,59 @@
+"""The thresholding baselines with dicts, from equation (3) of the MISSION paper and its section 6.1.
+
+`Thresholded`: w <- H_k(w + c x) after every row. `Accumulated`: weights gather until the table is
+full, then H_k. Both are stores for MissionOracle; ties go to the smaller key.
+"""
+
+from __future__ import annotations
+
+from tests.oracle.mission_oracle import best
+from tests.oracle.sketch_oracle import F
+
+
+class Thresholded:
+    def __init__(self, k: int) -> None:
+        self.k, self.w = k, {}
+
+    def score(self, keys, values) -> float:
+        return sum(self.w.get(key, 0.0) * float(x) for key, x in zip(keys, values, strict=True))
+
+    def add(self, keys, values, coefficient: float) -> None:
+        for key, x in zip(keys, values, strict=True):
+            if coefficient * float(x) != 0:
+                self.w[key] = self.w.get(key, 0.0) + coefficient * float(x)
+        self.w = {key: self.w[key] for key in best(self.w, self.k)}
+
+    def shrink(self, factor: float) -> None:
+        self.w = {key: w * factor for key, w in self.w.items()}
+
+    def weights(self) -> dict[int, F]:
+        return {key: F(w) for key, w in self.w.items()}
+
+
+class Accumulated:
+    def __init__(self, k: int, table: int) -> None:
+        self.k, self.table, self.scale = k, table, 1.0
+        self.w: dict[int, F] = {}
+
+    def score(self, keys, values) -> float:
+        return self.scale * sum(
+            float(self.w.get(key, F(0))) * float(x) for key, x in zip(keys, values, strict=True)
+        )
+
+    def add(self, keys, values, coefficient: float) -> None:
+        step, known = F(coefficient / self.scale), set(self.w)
+        for key, x in zip(keys, values, strict=True):
+            if key in known:
+                self.w[key] += step * x
+        for key, x in zip(keys, values, strict=True):
+            if key in known or step * x == 0:
+                continue
+            self.w[key] = step * x
+            if len(self.w) == self.table:
+                self.w = {key: self.w[key] for key in best(self.w, self.k)}
+
+    def shrink(self, factor: float) -> None:
+        self.scale *= factor
+
+    def weights(self) -> dict[int, F]:
+        return {key: F(float(w) * self.scale) for key, w in self.w.items()}

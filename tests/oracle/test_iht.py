@@ -1,0 +1,125 @@
+"""IHT and batch IHT against their oracles, for one output and for classes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fsstream.algorithms.batch_iht import BatchIht, BatchIhtParameters
+from fsstream.algorithms.iht import Iht, IhtParameters
+from fsstream.algorithms.learner import Common, Task
+from fsstream.errors import LimitError, UsageError
+from tests.oracle.iht_oracle import Accumulated, Thresholded
+from tests.oracle.mission_oracle import MissionOracle, as_rows
+from tests.oracle.test_mission import LOSSES, batch_of, draw_rows
+from tests.oracle.test_softmax import draw_classes, learned_by, same_scores
+
+TABLE = 20
+
+
+def learner(name: str, k: int, loss: str, **common) -> Iht:
+    options = Common(**{"k": k, "learning_rate": 0.1, **common})
+    if name == "iht":
+        return Iht(options, IhtParameters(), Task(loss))
+    return BatchIht(options, BatchIhtParameters(table=TABLE), Task(loss))
+
+
+def store(name: str, k: int):
+    return Thresholded(k) if name == "iht" else Accumulated(k, TABLE)
+
+
+def weights_by_key(iht: Iht) -> dict:
+    chosen = iht.selection()
+    keys = [int(name) for name in chosen.raw_names]
+    return dict(zip(keys if chosen.classes is None else zip(chosen.classes, keys), chosen.weights))  # noqa: B905
+
+
+@pytest.mark.parametrize("name", ["iht", "batch-iht"])
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 2**32),
+    loss=st.sampled_from(LOSSES),
+    k=st.integers(1, 12),
+    l2=st.sampled_from((0.0, 0.01)),
+    intercept=st.booleans(),
+)
+def test_equals_the_oracle(name, seed, loss, k, l2, intercept):
+    data = draw_rows(seed, 80, 40, loss)
+    ours = learner(name, k, loss, l2=l2, intercept=intercept)
+    twin = MissionOracle(store(name, k), loss, 0.1, l2, 1.0, intercept)
+    scores = ours.update(batch_of(data))
+    expected = [
+        twin.learn(keys, values, float(y), float(h))
+        for (keys, values), y, h in zip(as_rows(*data[:3]), *data[3:], strict=True)
+    ]
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
+    assert weights_by_key(ours) == pytest.approx(twin.selected(), rel=1e-3, abs=1e-5)
+    assert ours.intercepts()[0] == pytest.approx(twin.intercept, rel=1e-4, abs=1e-5)
+
+
+class SoftmaxDescent:
+    """Softmax descent over a store a class."""
+
+    def __init__(self, make, rate: float) -> None:
+        self.make, self.rate = make, rate
+        self.stores: list = []
+        self.intercepts: list[float] = []
+        self.squares = self.entries = 0.0
+
+    def learn(self, keys, values, y: int, h: float) -> list[float]:
+        while len(self.stores) <= y:
+            self.stores.append(self.make())
+            self.intercepts.append(0.0)
+        scores = [
+            b + store.score(keys, values) for b, store in zip(self.intercepts, self.stores, strict=True)
+        ]
+        self.squares += sum(float(x) ** 2 for x in values)
+        self.entries += len(values)
+        odds = [math.exp(score - max(scores)) for score in scores]
+        for c, store in enumerate(self.stores):
+            coefficient = self.rate * h * ((c == y) - odds[c] / sum(odds))
+            if coefficient:
+                store.add(keys, values, coefficient)
+                self.intercepts[c] += coefficient * (self.squares / self.entries if self.squares else 1.0)
+        return scores
+
+
+@pytest.mark.parametrize("name", ["iht", "batch-iht"])
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 2**32), k=st.integers(1, 12), classes=st.integers(2, 5))
+def test_classes_equal_the_oracle(name, seed, k, classes):
+    data = draw_classes(seed, 80, 40, classes)
+    ours = learner(name, k, "softmax")
+    twin = SoftmaxDescent(lambda: store(name, k), 0.1)
+    same_scores(ours.update(batch_of(data)), learned_by(twin, data))
+    expected = {
+        (c, key): w
+        for c, kept in enumerate(twin.stores)
+        for key, w in MissionOracle(kept, "logistic", 0.1).selected().items()
+    }
+    assert weights_by_key(ours) == pytest.approx(expected, rel=1e-3, abs=1e-5)
+    assert ours.intercepts() == pytest.approx(twin.intercepts, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["iht", "batch-iht"])
+@pytest.mark.parametrize("loss", ["logistic", "softmax"])
+def test_batches_and_a_saved_state_change_nothing(name, loss):
+    data = draw_classes(4, 200, 60, 4) if loss == "softmax" else draw_rows(4, 200, 60, loss)
+    whole, before, after = (learner(name, 5, loss) for _ in range(3))
+    scores = whole.update(batch_of(data))
+    before.update(batch_of(data, 0, 77))
+    after.restore(before.state())
+    assert np.array_equal(after.update(batch_of(data, 77, 200)), scores[77:])
+    assert weights_by_key(after) == weights_by_key(whole)
+    assert len(weights_by_key(whole)) == (20 if loss == "softmax" else 5)
+
+
+def test_limits_are_told_before_the_run():
+    with pytest.raises(LimitError, match="batch-iht needs"):
+        learner("batch-iht", 5, "logistic", memory=100)
+    with pytest.raises(UsageError, match="no more than"):
+        learner("batch-iht", TABLE, "logistic")
