@@ -158,6 +158,25 @@ class Exact:
         return {key: F(float(w) * self.scale) for key, w in self.active.items()}
 
 
+class Dense:
+    """Feature hashing: the one row of a sketch is the weights, and all of them count."""
+
+    def __init__(self, bits: int, seed: int) -> None:
+        self.table, self.scale = SketchOracle(1, 1 << bits, seed), 1.0
+
+    def score(self, keys, values) -> float:
+        terms = [float(self.table.query(key)) * float(x) for key, x in zip(keys, values, strict=True)]
+        return self.scale * in_lanes(terms)
+
+    def add(self, keys, values, coefficient: float) -> None:
+        step = F(coefficient / self.scale)
+        for key, x in zip(keys, values, strict=True):
+            self.table.add(key, step * x)
+
+    def shrink(self, factor: float) -> None:
+        self.scale *= factor
+
+
 class MissionOracle:
     def __init__(
         self, store, loss: str, rate: float, l2: float = 0.0, gamma: float = 1.0, intercept: bool = True
