@@ -158,8 +158,8 @@ void bind_learn(nb::module_& m) {
       .def(
           "update",
           [](ClassDescent& descent, const Batch& batch) {
-            return class_scores(batch, descent.classes_with(batch),
-                                [&](float* scores) { descent.update(batch, scores); });
+            return matrix_of(batch.rows(), descent.classes_with(batch),
+                             [&](float* scores) { descent.update(batch, scores); });
           },
           nb::arg("batch"))
       .def("top", &class_top)
