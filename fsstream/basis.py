@@ -42,8 +42,10 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Learned:
-    """Features with directions of their own, in the order of the selection."""
+    """Features with directions of their own."""
 
+    numbers: NDArray[np.uint64]
+    classes: NDArray[np.uint32]  # numbers count for each class by itself
     directions: Directions
     offsets: Offsets
 
@@ -92,11 +94,26 @@ class Basis:
         """What computes drawn features."""
         return FeatureMap(self.shape, *self.draw(numbers))
 
-    def selected_map(self, names: Sequence[bytes]) -> FeatureMap:
+    def selected_map(self, names: Sequence[bytes], classes: NDArray[np.uint32]) -> FeatureMap:
         """What computes the features of a selection."""
-        if self.learned is not None:
-            return FeatureMap(self.shape, self.learned.directions, self.learned.offsets)
-        return self.map_of(self.numbers_of(names))
+        if self.learned is None:
+            return self.map_of(self.numbers_of(names))
+        columns = self.columns_of(names, classes)
+        directions = np.ascontiguousarray(self.learned.directions[:, columns])
+        return FeatureMap(self.shape, directions, self.learned.offsets[columns])
+
+    def columns_of(self, names: Sequence[bytes], classes: NDArray[np.uint32]) -> list[int]:
+        """Where the directions of each feature stand, or its number; ValueError for a stranger."""
+        numbers: list[int] = self.numbers_of(names).tolist()
+        learned = self.learned
+        if learned is None:
+            return numbers
+        known = zip(learned.classes.tolist(), learned.numbers.tolist(), strict=True)
+        place = {feature: column for column, feature in enumerate(known)}
+        asked = list(zip(classes.tolist(), numbers, strict=True))
+        if not place.keys() >= set(asked):
+            raise ValueError("a feature that was never learned")
+        return [place[feature] for feature in asked]
 
     def ranked_inputs(self) -> list[tuple[bytes, float]]:
         """Input and effect, the largest effect first; ties: the name in byte order."""
@@ -118,7 +135,7 @@ class Basis:
         if self.effects is not None:
             arrays["effects"] = self.effects
         if self.learned is not None:
-            arrays |= {"directions": self.learned.directions, "offsets": self.learned.offsets}
+            arrays |= {f"learned_{name}": array for name, array in vars(self.learned).items()}
         return facts, arrays
 
     @classmethod
@@ -135,12 +152,19 @@ class Basis:
             bool(facts["logarithms"]),
         )
         sizes = {len(inputs.names), len(inputs.centres), len(inputs.inverses)}
+        sizes.add(len(np.unique(inputs.keys)))
         if sizes != {len(inputs)} or len(arrays.get("effects", inputs.keys)) != len(inputs):
             raise ValueError("inputs do not fit together")
         learned = None
-        if "directions" in arrays:
-            learned = Learned(arrays["directions"].astype(np.float32), arrays["offsets"].astype(np.float32))
-            if learned.directions.shape != (len(inputs), len(learned.offsets)):
+        if "learned_directions" in arrays:
+            learned = Learned(
+                arrays["learned_numbers"].astype(np.uint64),
+                arrays["learned_classes"].astype(np.uint32),
+                arrays["learned_directions"].astype(np.float32),
+                arrays["learned_offsets"].astype(np.float32),
+            )
+            count = {len(learned.numbers), len(learned.classes), len(learned.offsets)}
+            if count != {len(learned)} or learned.directions.shape != (len(inputs), len(learned)):
                 raise ValueError("directions do not fit the inputs")
         return cls(kernel, int(facts["seed"]), width, reach, inputs, arrays.get("effects"), learned)
 
@@ -155,10 +179,14 @@ def joined(parts: Sequence[Basis | None]) -> Basis | None:
     return replace(
         found[0],
         effects=np.sqrt(np.mean(np.square(effects), axis=0)) if effects else None,
-        learned=Learned(
-            np.concatenate([part.directions for part in learned], axis=1),
-            np.concatenate([part.offsets for part in learned]),
-        )
-        if learned
-        else None,
+        learned=_of_classes(learned) if learned else None,
+    )
+
+
+def _of_classes(parts: Sequence[Learned]) -> Learned:
+    return Learned(
+        np.concatenate([part.numbers for part in parts]),
+        np.repeat(np.arange(len(parts), dtype=np.uint32), [len(part) for part in parts]),
+        np.concatenate([part.directions for part in parts], axis=1),
+        np.concatenate([part.offsets for part in parts]),
     )

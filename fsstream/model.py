@@ -67,9 +67,9 @@ class Model:
         classes = np.zeros(len(self.selection), np.uint32) if numbers is None else numbers
         intercepts = self.intercepts.astype(np.float64)
         if self.basis is not None:
-            inputs, names = self.basis.inputs, self.selection.raw_names
+            inputs = self.basis.inputs
             return RandomFeatureModel(
-                self.basis.selected_map(names),
+                self.basis.selected_map(self.selection.raw_names, classes),
                 inputs.logarithms,
                 inputs.keys,
                 self.selection.weights,
@@ -241,6 +241,6 @@ def _basis_of(meta: dict[str, Any], members: dict[str, NDArray[Any]], selection:
         return None
     arrays = {name.removeprefix(_BASIS): array for name, array in members.items() if name.startswith(_BASIS)}
     basis = Basis.from_parts(meta["basis"], arrays)
-    if len(basis.numbers_of(selection.raw_names)) != len(basis.learned or selection):
-        raise ValueError("features and directions do not fit together")
+    numbers = selection.classes or [0] * len(selection)
+    basis.columns_of(selection.raw_names, np.array(numbers, dtype=np.uint32))
     return basis

@@ -25,6 +25,8 @@ BACKENDS = {
     "ada-fobos": "fsstream.algorithms.ada_fobos:AdaFobos",
     "proj-gd": "fsstream.algorithms.proj_gd:ProjGd",
     "sparse-rf": "fsstream.algorithms.sparse_rf:SparseRf",
+    "rf": "fsstream.algorithms.rf:Rf",
+    "boosting": "fsstream.algorithms.boosting:Boosting",
     "grafting": "fsstream.algorithms.grafting:Grafting",
 }
 

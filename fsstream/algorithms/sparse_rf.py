@@ -21,11 +21,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fsstream.algorithms.learner import Common, Task, parameter
-from fsstream.algorithms.random_features.inputs import SCALES
-from fsstream.algorithms.random_features.learner import RandomFeatureLearner
-from fsstream.algorithms.random_features.machine import Machine
+from fsstream.algorithms.random_features.learner import KernelLearner
+from fsstream.algorithms.random_features.parameters import KernelParameters
 from fsstream.algorithms.random_features.path import RegularisationPath
-from fsstream.basis import KERNELS
 from fsstream.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,19 +37,9 @@ LAST_SWEEPS = 500
 
 
 @dataclass(frozen=True)
-class SparseRfParameters:
+class SparseRfParameters(KernelParameters):
     """What `--set` can change."""
 
-    kernel: str = parameter("gaussian", "whose random features are drawn", choices=KERNELS)
-    width: float = parameter(
-        0.0, "of the kernel (not of perceptrons); 0: the median distance of rows", low=0.0
-    )
-    scale: str = parameter(
-        "standard",
-        "inputs are seen as: standard: mean 0, variance 1; log: the same of sign(x) log(1 + |x|); "
-        "range: 0 to 1; none: as they are",
-        choices=SCALES,
-    )
     draw: int = parameter(500, "features drawn a round (R)", low=1)
     rounds: int = parameter(20, "rounds (T)", low=1)
     sweeps: int = parameter(15, "coordinate-descent sweeps a round, at most", low=1)
@@ -66,7 +54,7 @@ class SparseRfParameters:
     )
 
 
-class SparseRf(RandomFeatureLearner):
+class SparseRf(KernelLearner):
     """Random features join in rounds, an l1 penalty keeps few of them."""
 
     name: ClassVar[str] = "sparse-rf"
@@ -92,13 +80,6 @@ class SparseRf(RandomFeatureLearner):
             raise UsageError("--l1 must be above 0", hint="without it nothing is sparse; see --algo rf")
         self.l1 = common.l1 or 0.0  # with --k alone: where the path has come to
         super().__init__(common, parameters, task)
-
-    def make_machine(self) -> Machine:
-        """Features of the kernel asked for."""
-        asked = self.parameters
-        return Machine(
-            self.name, self.common, self.task.loss, kernel=asked.kernel, width=asked.width, scale=asked.scale
-        )
 
     def rounds(self) -> Iterator[Scan]:
         """Draw, solve, drop the zeros, until all features have been drawn."""

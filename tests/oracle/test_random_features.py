@@ -229,10 +229,10 @@ def test_exactly_k_and_the_model_agrees_with_the_problem(k, refit):
     assert len(selection) == k
     assert len(set(selection.raw_names)) == k
     assert basis is not None
-    model = _native.RandomFeatureModel(
-        basis.selected_map(selection.raw_names), False, basis.inputs.keys, selection.weights,
-        np.zeros(k, np.uint32), learner.intercepts().astype(np.float64),
-    )  # fmt: skip
+    none = np.zeros(k, np.uint32)
+    features = basis.selected_map(selection.raw_names, none)
+    intercept = learner.intercepts().astype(np.float64)
+    model = _native.RandomFeatureModel(features, False, basis.inputs.keys, selection.weights, none, intercept)
     scores = model.predict(batch_of(X, y))[:, 0]
     assert scores == pytest.approx(learner.machine.problem.decision, abs=1e-4)
     if k == 40:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fsstream.algorithms.learner import Access, Common, Task
+from fsstream.algorithms.random_features.machine import Machine
 from fsstream.algorithms.scanning import Ignore, ScanningLearner
 from fsstream.errors import CorruptError
 from fsstream.selection import Selection
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsstream.algorithms.random_features.machine import Machine
+    from fsstream.algorithms.random_features.parameters import KernelParameters
     from fsstream.algorithms.scanning import Scan
     from fsstream.basis import Basis
 
@@ -63,7 +64,7 @@ class RandomFeatureLearner(ScanningLearner):
     def _finish(self) -> Iterator[Scan]:
         yield from self.rounds()
         self.machine.drop_zeros()
-        self.machine.measure_effects(self.machine.basis.map_of(self.machine.numbers))
+        self.machine.measure_effects()
         self.finished = True
 
     def note_round(self, objective: float) -> None:
@@ -150,3 +151,14 @@ class RandomFeatureLearner(ScanningLearner):
             "rows in memory, at most": common.memory // 3,
             "columns of features, at most": common.memory - common.memory // 3,
         }
+
+
+class KernelLearner(RandomFeatureLearner):
+    """The features are drawn from a kernel."""
+
+    parameters: KernelParameters
+
+    def make_machine(self) -> Machine:
+        """With the kernel asked for."""
+        asked = self.parameters
+        return Machine(self.common, self.task.loss, kernel=asked.kernel, width=asked.width, scale=asked.scale)

@@ -20,7 +20,7 @@ from fsstream.errors import LimitError
 from fsstream.units import show_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -71,10 +71,7 @@ class Fill(Rescan):
 class Machine:
     """The features at hand are known by number; their weights are the problem's."""
 
-    def __init__(
-        self, name: str, common: Common, loss: str, *, kernel: str, width: float, scale: str
-    ) -> None:
-        self._name = name
+    def __init__(self, common: Common, loss: str, *, kernel: str, width: float, scale: str) -> None:
         self._common = common
         self._loss = loss
         self._kernel, self._width, self._scale = kernel, width, scale
@@ -82,6 +79,7 @@ class Machine:
         self.numbers = np.zeros(0, np.uint64)
         self.drawn = 0
         self.reports: list[SolveReport] = []
+        self.learned: Callable[[NDArray[np.uint64]], FeatureMap] | None = None  # features that are not drawn
 
     def begin(self) -> Iterator[Scan]:
         """The first scan, and what follows from it."""
@@ -105,6 +103,10 @@ class Machine:
         plain = FeatureMap("plain", directions, np.zeros(REACH_SAMPLE, np.float32))
         largest = float(np.abs(plain.of(self._sample) - centre).max(initial=0.0))
         return float(f"{largest:.4g}") or 1.0
+
+    def map_of(self, numbers: NDArray[np.uint64]) -> FeatureMap:
+        """What computes features by number."""
+        return self.learned(numbers) if self.learned else self.basis.map_of(numbers)
 
     @property
     def capacity(self) -> int:
@@ -136,9 +138,9 @@ class Machine:
         groups = [numbers[at : at + FEATURES_AT_ONCE] for at in range(0, len(numbers), FEATURES_AT_ONCE)]
         if self.rows.all_kept:
             for group in groups:
-                yield Fill(self.problem, self.rows, [self.basis.map_of(group)])
+                yield Fill(self.problem, self.rows, [self.map_of(group)])
         elif groups:
-            yield Fill(self.problem, self.rows, [self.basis.map_of(group) for group in groups])
+            yield Fill(self.problem, self.rows, [self.map_of(group) for group in groups])
         self.numbers = np.concatenate([self.numbers, numbers])
 
     def solve(self, l1: float, l2: float, tolerance: float, sweeps: int) -> SolveReport:
@@ -171,9 +173,10 @@ class Machine:
         size = np.abs(self.problem.weights)
         self.keep(np.sort(np.lexsort((self.numbers, -size))[:k]))
 
-    def measure_effects(self, map_: FeatureMap) -> None:
+    def measure_effects(self) -> None:
         """What each input moves the score by, on a sample of the rows."""
-        work = max(1, len(self.basis.inputs) * map_.features)
+        features = self.map_of(self.numbers)
+        work = max(1, len(self.basis.inputs) * features.features)
         rows = self._sample[: max(2, min(EFFECT_ROWS, LARGEST_EFFECT_WORK // work))]
-        effects = map_.effects(self.problem.weights.astype(np.float32), rows)
+        effects = features.effects(self.problem.weights.astype(np.float32), rows)
         self.basis = dataclasses.replace(self.basis, effects=effects)

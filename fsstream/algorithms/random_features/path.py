@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from fsstream.algorithms.random_features.machine import Machine
 
 MOST_IN_ROUNDS = 2.0  # times k
-TRIES = 8  # in a round
-STEPS = 25  # of the search at the end
+TRIES = 12  # in a round
+STEPS = 40  # of the search at the end
 STEP = 1.4
 SMALLEST = 1e-9  # of the l1 weight that leaves nothing
 CLOSE = 1.002
@@ -43,7 +43,7 @@ class RegularisationPath:
             self.l1 = largest / 10
         enough = None
         for _ in range(TRIES):
-            report = machine.solve(self.l1, 0.0, self._tolerance, sweeps)
+            report = self._solve(self.l1, sweeps)
             count = machine.nonzero
             if count >= self._k:
                 enough = (machine.problem.weights, machine.problem.intercept)
@@ -55,6 +55,13 @@ class RegularisationPath:
                 break
         if machine.nonzero < self._k and enough is not None:  # a step led from too many to too few
             machine.problem.start_from(*enough)
+        return report
+
+    def _solve(self, l1: float, sweeps: int) -> SolveReport:
+        report = self._machine.solve(l1, 0.0, self._tolerance, sweeps)
+        if report.sweeps == 0 and self._machine.nonzero < self._k:
+            # Where little loss is left, any point is near the optimum: only a closer look brings features.
+            self._tolerance = max(self._tolerance / 10, SMALLEST)
         return report
 
     def reduce(self, *, refit: bool) -> float:
@@ -76,7 +83,7 @@ class RegularisationPath:
         too_large = math.inf
         l1 = self.l1
         for _ in range(STEPS):
-            machine.solve(l1, 0.0, self._tolerance, SEARCH_SWEEPS)
+            self._solve(l1, SEARCH_SWEEPS)
             count = machine.nonzero
             if count >= self._k:
                 enough = best = (l1, problem.weights, problem.intercept)

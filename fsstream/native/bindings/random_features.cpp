@@ -217,6 +217,12 @@ void bind_problem(nb::module_& m) {
             return owned_array(self.column(j));
           },
           nb::arg("column"))
+      .def(
+          "retarget",
+          [](SparseProblem& self, Vector<float> targets, Vector<float> importance) {
+            self.retarget(span_of(targets), span_of(importance));
+          },
+          nb::arg("targets"), nb::arg("importance"))
       .def("fill_kept", &fill_kept, nb::arg("features"), nb::arg("rows"))
       .def(
           "start_from",

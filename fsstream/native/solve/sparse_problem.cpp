@@ -36,9 +36,7 @@ struct SparseProblem::Step {
 
 SparseProblem::SparseProblem(std::string_view loss, std::span<const float> targets, std::span<const float> importance,
                              bool intercept)
-    : fits_intercept_(intercept),
-      targets_(targets.begin(), targets.end()),
-      costs_(importance.begin(), importance.end()) {
+    : fits_intercept_(intercept) {
   if (loss == "squared")
     kind_ = Kind::kSquared;
   else if (loss == "squared-hinge")
@@ -47,9 +45,18 @@ SparseProblem::SparseProblem(std::string_view loss, std::span<const float> targe
     kind_ = Kind::kLogistic;
   else
     throw std::invalid_argument("random features know squared, squared-hinge and logistic loss");
+  retarget(targets, importance);
+}
+
+void SparseProblem::retarget(std::span<const float> targets, std::span<const float> importance) {
   if (targets.size() != importance.size()) throw std::invalid_argument("one importance a row");
+  if (!columns_.empty() && targets.size() != rows()) throw std::invalid_argument("the columns have other rows");
+  targets_.assign(targets.begin(), targets.end());
+  costs_.assign(importance.begin(), importance.end());
   const double total = std::accumulate(costs_.begin(), costs_.end(), 0.0);
   for (double& cost : costs_) cost /= total;
+  std::fill(weights_.begin(), weights_.end(), 0.0);
+  bias_ = 0;
   decision_.assign(rows(), 0.0);
   fit_intercept();
   level_ = loss_at(decision_);

@@ -58,6 +58,8 @@ class SparseProblem {
   // So many bytes for so many columns, everything included.
   static std::size_t bytes_for(std::size_t rows, std::size_t columns);
 
+  // Other targets over the same columns; all weights are 0 again.
+  void retarget(std::span<const float> targets, std::span<const float> importance);
   // Room for further columns at weight 0, to be filled.
   std::vector<float*> open(std::size_t count);
   // The weights of all columns; the decision values are summed anew.

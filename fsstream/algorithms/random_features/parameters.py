@@ -1,0 +1,31 @@
+"""What `--set` knows about the features of a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fsstream.algorithms.learner import parameter
+from fsstream.algorithms.random_features.inputs import SCALES
+from fsstream.basis import KERNELS
+
+
+@dataclass(frozen=True)
+class ScaleParameters:
+    """How inputs are seen."""
+
+    scale: str = parameter(
+        "standard",
+        "inputs are seen as: standard: mean 0, variance 1; log: the same of sign(x) log(1 + |x|); "
+        "range: 0 to 1; none: as they are",
+        choices=SCALES,
+    )
+
+
+@dataclass(frozen=True)
+class KernelParameters(ScaleParameters):
+    """Which features are drawn."""
+
+    kernel: str = parameter("gaussian", "whose random features are drawn", choices=KERNELS)
+    width: float = parameter(
+        0.0, "of the kernel (not of perceptrons); 0: the median distance of rows", low=0.0
+    )

@@ -1,0 +1,142 @@
+"""`sparse-rf`, `rf`, `boosting` in a shell: models that predict, limits, what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from fsstream.archive import load, pack
+from tests.cli.command import fsstream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def rings(count: int, seed: int, classes: int = 2) -> bytes:
+    """Rings inside rings: no line parts them. `far` is noise."""
+    rng = random.Random(seed)
+    lines = []
+    for i in range(count):
+        radius, turn = 1 + i % classes + rng.gauss(0, 0.15), rng.uniform(0, 2 * math.pi)
+        x, y, far = radius * math.cos(turn), radius * math.sin(turn), rng.gauss(0, 1)
+        lines.append(f"{'abc'[i % classes]} x:{x:.4f} y:{y:.4f} far:{far:.4f}\n")
+    return "".join(lines).encode()
+
+
+@pytest.mark.parametrize(
+    ("algo", "classes"), [("sparse-rf", 2), ("sparse-rf", 3), ("rf", 2), ("boosting", 3)]
+)
+def test_a_model_predicts_what_no_line_parts(algo: str, classes: int, tmp_path: Path) -> None:
+    path = str(tmp_path / "model")
+    more = ["--format", "pairs", "--model", path, "-q"]
+    k = 200 if algo == "rf" else 40  # nothing is selected there
+    done = fsstream("select", "--algo", algo, "--k", str(k), *more, stdin=rings(600, 1, classes))
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == k * (classes if classes > 2 else 1)
+    measured = json.loads(fsstream("evaluate", path, stdin=rings(300, 2, classes)).stdout)
+    assert measured["accuracy"] > 0.85
+    reordered = b"".join(
+        b" ".join([line.split()[0], *line.split()[:0:-1]]) + b" unknown:9\n"
+        for line in rings(300, 2, classes).splitlines()
+    )
+    assert json.loads(fsstream("evaluate", path, stdin=reordered).stdout)["accuracy"] == measured["accuracy"]
+
+
+def test_inspect_tells_which_inputs_matter(tmp_path: Path) -> None:
+    path = str(tmp_path / "model")
+    fsstream(
+        "select",
+        "--algo",
+        "sparse-rf",
+        "--k",
+        "40",
+        "--format",
+        "pairs",
+        "--model",
+        path,
+        stdin=rings(600, 1),
+    )
+    facts = json.loads(fsstream("inspect", path).stdout)
+    assert facts["basis"]["kernel"] == "gaussian"
+    assert list(facts["inputs"])[2] == "far"
+    assert facts["inputs"]["far"] < 0.5 * facts["inputs"]["x"]
+    done = fsstream("transform", path, stdin=rings(10, 1))
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--k", "9", "--set", "draw=2", "--set", "rounds=4"], b"--k 9 is more than the 8 features"),
+        (["--l1", "0"], b"--l1 must be above 0"),
+        (["--k", "9", "--passes", "3"], b"--passes has no use with --algo sparse-rf"),
+        (["--k", "9", "--set", "kernel=cosine"], b"expected gaussian or laplacian or perceptron"),
+    ],
+)
+def test_what_cannot_be_is_refused(options: list[str], message: bytes) -> None:
+    done = fsstream("select", "--algo", "sparse-rf", "--format", "pairs", *options, stdin=rings(60, 1))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize("algo", ["sparse-rf", "rf", "boosting"])
+def test_memory_that_cannot_hold_the_features_ends_with_4(algo: str) -> None:
+    options = ["--format", "pairs", "--k", "400", "--memory", "1MB"]
+    done = fsstream("select", "--algo", algo, *options, stdin=rings(2000, 1))
+    assert (done.returncode, done.stdout) == (4, b"")
+    assert b"hint: raise --memory" in done.stderr
+
+
+def test_a_stream_beyond_the_memory_is_spooled_and_gives_the_same_features(tmp_path: Path) -> None:
+    noise = random.Random(5)
+    rows = rings(2000, 1).splitlines()
+    text = b"".join(
+        line + "".join(f" n{j}:{noise.random():.3f}" for j in range(20)).encode() + b"\n" for line in rows
+    )
+    config = tmp_path / "config.toml"
+    config.write_text(
+        'algo = "sparse-rf"\nformat = "pairs"\nl1 = 0.05\n'
+        '[set]\ndraw = 10\nrounds = 4\nwidth = 4\nscale = "none"\n'
+    )
+    more = ["--config", str(config), "--spool-dir", str(tmp_path), "--summary", str(tmp_path / "summary")]
+    small = fsstream("select", *more, "--memory", "700KB", stdin=text)
+    assert small.returncode == 0, small.stderr
+    facts = json.loads((tmp_path / "summary").read_bytes())
+    assert facts["backend"]["rows_in_memory"] is False
+    assert facts["passes"] == 5
+    assert small.stdout == fsstream("select", *more, stdin=text).stdout
+    assert len(small.stdout.splitlines()) > 3
+
+
+def test_a_damaged_basis_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    fsstream(
+        "select",
+        "--algo",
+        "boosting",
+        "--k",
+        "4",
+        "--format",
+        "pairs",
+        "--model",
+        str(path),
+        stdin=rings(200, 1),
+    )
+    meta, members = load(path)
+    for change in (
+        {"basis_keys": members["basis_keys"][:-1]},
+        {"basis_learned_directions": members["basis_learned_directions"][:, :-1]},
+        {"basis_learned_numbers": members["basis_learned_numbers"] + 100},
+        {"basis_keys": np.zeros(3, np.uint64)},
+    ):
+        path.write_bytes(pack(meta, members | change))
+        done = fsstream("predict", str(path), stdin=rings(5, 2))
+        assert (done.returncode, done.stdout) == (5, b""), change
+    for facts in ({"kernel": "cosine"}, {"width": float("nan")}, {"width": "wide"}):
+        path.write_bytes(pack(meta | {"basis": meta["basis"] | facts}, members))
+        assert fsstream("predict", str(path), stdin=rings(5, 2)).returncode == 5
