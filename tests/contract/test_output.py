@@ -108,7 +108,7 @@ def test_exactly_k_features_that_exist(name: str, write: Any) -> None:
     records = [json.loads(line) for line in lines.splitlines()]
     assert len(records) == (K if "k" in backend(name).uses else 0)
     assert [record["rank"] for record in records] == list(range(1, len(records) + 1))
-    start = "gaussian#" if makes_features(name) else "w"
+    start = ("gaussian#", "perceptron#") if makes_features(name) else "w"
     assert all(record["feature"].startswith(start) for record in records)
     assert all(record["weight"] != 0 for record in records)
 
