@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import zipfile
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -29,45 +30,99 @@ Members = dict[str, "NDArray[Any]"]
 
 _MARK = b"fsstream sha256 "
 _DIGEST_SIZE = 64
+_PIECE_BYTES = 1 << 20
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes every time
 _KINDS = "biufS"
 
 
-def pack(meta: Mapping[str, Any], members: Mapping[str, NDArray[Any]]) -> bytes:
-    """The bytes of an archive: a function of its content alone."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+def write(file: BinaryIO, meta: Mapping[str, Any], members: Mapping[str, NDArray[Any]]) -> None:
+    """Put an archive into a file, front to back: its bytes are a function of the content alone."""
+    sealed = _Sealed(file)
+    with zipfile.ZipFile(sealed, "w", zipfile.ZIP_STORED) as archive:
         archive.comment = _MARK + b"0" * _DIGEST_SIZE
         archive.writestr(_entry("meta.json"), json.dumps(meta, indent=1, sort_keys=True))
         for name in sorted(members):
-            member = io.BytesIO()
-            np.lib.format.write_array(member, np.ascontiguousarray(members[name]), allow_pickle=False)
-            archive.writestr(_entry(f"{name}.npy"), member.getbuffer())
-    data = buffer.getbuffer()
-    body = data[:-_DIGEST_SIZE]
-    return bytes(body) + hashlib.sha256(body).hexdigest().encode()
+            with archive.open(_entry(f"{name}.npy"), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(members[name], order="C"), allow_pickle=False)
+    sealed.finish()
+
+
+def pack(meta: Mapping[str, Any], members: Mapping[str, NDArray[Any]]) -> bytes:
+    """The bytes of an archive."""
+    buffer = io.BytesIO()
+    write(buffer, meta, members)
+    return buffer.getvalue()
+
+
+def read(file: BinaryIO, path: str) -> tuple[dict[str, Any], Members]:
+    """What `write` was given; CorruptError for anything else."""
+    size = file.seek(0, os.SEEK_END)
+    if (
+        size < _DIGEST_SIZE + len(_MARK)
+        or _piece(file, size - _DIGEST_SIZE - len(_MARK), len(_MARK)) != _MARK
+    ):
+        raise CorruptError(f"{path}: not an fsstream archive, or cut short")
+    if _digest(file, size - _DIGEST_SIZE) != _piece(file, size - _DIGEST_SIZE, _DIGEST_SIZE):
+        raise CorruptError(f"{path}: damaged: its digest does not match", hint="restore it from a copy")
+    try:
+        return _read(file, size)
+    except (ValueError, KeyError, zipfile.BadZipFile, RecursionError, NotImplementedError, EOFError) as error:
+        raise CorruptError(f"{path}: not a valid archive: {error}") from None
 
 
 def unpack(data: bytes, path: str) -> tuple[dict[str, Any], Members]:
     """What `pack` was given; CorruptError for anything else."""
-    body, digest = data[:-_DIGEST_SIZE], data[-_DIGEST_SIZE:]
-    if not body.endswith(_MARK):
-        raise CorruptError(f"{path}: not an fsstream archive, or cut short")
-    if hashlib.sha256(body).hexdigest().encode() != digest:
-        raise CorruptError(f"{path}: damaged: its digest does not match", hint="restore it from a copy")
-    try:
-        return _read(data)
-    except (ValueError, KeyError, zipfile.BadZipFile, RecursionError, NotImplementedError, EOFError) as error:
-        raise CorruptError(f"{path}: not a valid archive: {error}") from None
+    return read(io.BytesIO(data), path)
 
 
 def load(path: Path) -> tuple[dict[str, Any], Members]:
     """Read and check an archive from a file."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            return read(file, str(path))
     except OSError as error:
         raise FsstreamError(f"{path}: {error.strerror}") from None
-    return unpack(data, str(path))
+
+
+class _Sealed:
+    """What ZipFile writes into: passed on at once, and its digest in place of the last bytes."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._digest = hashlib.sha256()
+        self._held = b""  # the last bytes, as many as the digest takes
+
+    def write(self, data: bytes, /) -> int:
+        whole = self._held + data
+        passed, self._held = whole[:-_DIGEST_SIZE], whole[-_DIGEST_SIZE:]
+        self._digest.update(passed)
+        self._file.write(passed)
+        return len(data)
+
+    def flush(self) -> None:
+        """ZipFile asks for it; who opened the file flushes it, and closes it."""
+
+    close = flush
+
+    def finish(self) -> None:
+        self._file.write(self._digest.hexdigest().encode())
+
+
+def _piece(file: BinaryIO, at: int, size: int) -> bytes:
+    file.seek(at)
+    return file.read(size)
+
+
+def _digest(file: BinaryIO, size: int) -> bytes:
+    file.seek(0)
+    digest = hashlib.sha256()
+    while size > 0:
+        piece = file.read(min(size, _PIECE_BYTES))
+        if not piece:
+            break
+        digest.update(piece)
+        size -= len(piece)
+    return digest.hexdigest().encode()
 
 
 def pack_texts(texts: list[bytes]) -> Members:
@@ -89,12 +144,12 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return zipfile.ZipInfo(name, date_time=_EPOCH)
 
 
-def _read(data: bytes) -> tuple[dict[str, Any], Members]:
+def _read(file: BinaryIO, size: int) -> tuple[dict[str, Any], Members]:
     members: Members = {}
     meta: dict[str, Any] | None = None
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+    with zipfile.ZipFile(file) as archive:
         for entry in archive.infolist():
-            if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > len(data):
+            if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > size:
                 raise ValueError(f"member {entry.filename!r} is not stored as it is")
             content = archive.read(entry)
             if entry.filename == "meta.json":

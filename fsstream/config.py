@@ -148,6 +148,13 @@ class SelectOptions(InputOptions):
     model: str | None = option(None, "write a model for predict and --init", kind="path", group=_OUT)
     summary: str | None = option(None, "write what happened as JSON", kind="path", group=_OUT)
     valid: str | None = option(None, "file to validate on after each pass", kind="path", group=_OUT)
+    checkpoint: str | None = option(
+        None, "save the run there now and then, and when it is stopped, for `fsstream resume`", kind="path",
+        group=_OUT,
+    )  # fmt: skip
+    checkpoint_every: float | None = option(
+        None, "how often: 60s, or each 1GB of data (default: 60s)", kind="interval", group=_OUT
+    )
     lock: str | None = option(None, "exit 75 at once when another run holds it", kind="path", group=_OUT)
 
     @property
@@ -160,6 +167,11 @@ class SelectOptions(InputOptions):
 
     def check(self) -> None:
         super().check()
+        if self.checkpoint_every is not None:
+            if self.checkpoint is None:
+                raise UsageError("--checkpoint-every needs --checkpoint FILE")
+            if not self.checkpoint_every > 0:
+                raise UsageError("--checkpoint-every: expected more than 0")
         if self.patience is not None and self.valid is None:
             raise UsageError("--patience needs --valid FILE")
         for item in self.class_weight:
@@ -171,6 +183,37 @@ LEARNING_FIELDS = (
     "algo", "k", "loss", "passes", "learning_rate", "l1", "l2", "intercept", "seed", "memory", "workers",
     "max_classes", "class_weight", "shuffle", "keep", "ignore", "normalize",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumeOptions:
+    """What a run that goes on may be told anew; None: as it was told when it began."""
+
+    checkpoint_file: str = ""
+    inputs: tuple[str, ...] = ()
+    threads: int | None = option(None, "threads to use", kind="integer", low=1, group=_WITH)
+    spool_dir: str | None = option(None, "folder for data that is read again", kind="path", group=_WITH)
+    output: str | None = option(None, "write the selection to a file", kind="path", group=_OUT)
+    model: str | None = option(None, "write a model for predict and --init", kind="path", group=_OUT)
+    summary: str | None = option(None, "write what happened as JSON", kind="path", group=_OUT)
+    checkpoint: str | None = option(None, "save to another file than CHECKPOINT", kind="path", group=_OUT)
+    checkpoint_every: float | None = option(
+        None, "how often: 60s, or each 1GB of data", kind="interval", group=_OUT
+    )
+    lock: str | None = option(None, "exit 75 at once when another run holds it", kind="path", group=_OUT)
+    progress: bool | None = option(None, "show progress (default: on a terminal)", kind="flag", group=_OUT)
+    quiet: bool = option(False, "only errors", kind="switch", group=_OUT)
+    verbose: bool = option(False, "say what was decided", kind="switch", group=_OUT)
+
+    def check(self) -> None:
+        """Raise UsageError for what can be known to be wrong before any file is opened."""
+        _check_fields(self)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What takes the place of the options of the run."""
+        names = [field.name for field in dataclasses.fields(self) if field.metadata]
+        return {name: value for name in names if (value := getattr(self, name)) not in (None, False)}
 
 
 @dataclass(frozen=True, kw_only=True)

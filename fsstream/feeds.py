@@ -7,8 +7,8 @@ A RowFeed gives the rows of a stream, a TransposedFeed its features. A ColumnFee
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,13 +17,14 @@ from fsstream.config import InputOptions, split_class_weight
 from fsstream.errors import DataError, UsageError
 from fsstream.model import load_model
 from fsstream.reading import Reading, row_fault
+from fsstream.sources import Position
 from fsstream.sources.spool import Spool
 from fsstream.sources.transpose import Columns
 from fsstream.task import Labels, decide, make_map, start_labels
 from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Protocol
 
     from numpy.typing import NDArray
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
         """Batches of a run, and what their targets mean."""
 
         aim: Aim
+        place: Place  # behind the batch given last
+        size: int  # bytes of all batches given
 
         @property
         def task(self) -> Task:
@@ -50,6 +53,41 @@ if TYPE_CHECKING:
 
         def close(self) -> None:
             """Let go of files."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a pass stands between two batches.
+
+    The batches of an input are cut as its blocks are, so their place is a position in the input. Those of a
+    spool or of transposed columns are always the same ones, so they are counted.
+    """
+
+    position: Position | None = None
+    batches: int = 0
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Place:
+        """The inverse of `plain`."""
+        position = plain["position"]
+        if position is not None:
+            position = Position(int(position["source"]), int(position["offset"]), str(position["digest"]))
+        return cls(position, int(plain["batches"]))
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class FeedState:
+    """What a feed needs to go on where an interrupted run stood."""
+
+    place: Place
+    loss: str
+    kind: str
+    labels: tuple[str, ...]  # met so far
+    rows: int  # seen in the first pass
 
 
 _FIRST_ROWS = 5_000  # one label for so long suggests a stream sorted by class
@@ -129,17 +167,24 @@ class RowFeed:
         signals: StopSignals,
         *,
         again: bool,
+        state: FeedState | None = None,
     ) -> None:
         self._options = options
         self._reading = reading
         self._signals = signals
+        self.place, self.size = Place(), 0
+        self._start = state.place if state is not None else Place()
         with signals.waiting():
             labels = reading.labels()
-        self.aim = Aim.decide(options, labels, chosen)
-        spooled = options.shuffle or (again and not reading.input.rereadable)
+        self.aim = (
+            Aim.decide(options, labels, chosen)
+            if state is None
+            else Aim.continued(options, state.loss, state.kind, state.labels, state.rows)
+        )
+        spooled = options.shuffle or (again and not reading.input.rereadable) or self._start.batches > 0
         self._spool = Spool(options.spool_dir) if spooled else None
         self._spool_full = False
-        if self.aim.kind == "classes" and chosen.access is Access.ROWS_AGAIN:
+        if self.aim.kind == "classes" and chosen.access is Access.ROWS_AGAIN and state is None:
             self._meet_all_classes()
 
     @property
@@ -149,10 +194,8 @@ class RowFeed:
 
     def batches(self, number: int) -> Iterator[Batch]:
         """The rows with their targets. A signal may interrupt the waiting for them, not their use."""
-        if self._options.shuffle and not self._spool_full:
-            for _ in self._from_input():
-                pass
-        batches = self._from_spool(number) if self._spool and self._spool_full else self._from_input()
+        start, self._start = self._start, Place()
+        batches = self._from(start, number)
         while True:
             with self._signals.waiting():
                 batch = next(batches, None)
@@ -169,25 +212,41 @@ class RowFeed:
         if self._spool is not None:
             self._spool.close()
 
-    def _from_input(self) -> Iterator[Batch]:
-        for parsed in self._reading.batches():
+    def _from(self, start: Place, number: int) -> Iterator[Batch]:
+        if (self._options.shuffle or start.batches) and not self._spool_full:
+            for _ in self._from_input(None):
+                pass
+        if self._spool is not None and self._spool_full:
+            yield from self._from_spool(self._spool, start.batches, number)
+        else:
+            yield from self._from_input(start.position)
+
+    def _from_input(self, start: Position | None) -> Iterator[Batch]:
+        for parsed in self._reading.batches(start, skip=self._spool is None):
             if self._spool is not None:
                 self._spool.write(parsed.batch, parsed.block.first_line)
+            if parsed.lies_before(start):
+                continue
             self.aim.resolve(parsed)
+            self.place = Place(parsed.block.end)
+            self.size += len(parsed.block.data)
             yield parsed.batch
         if self._spool is not None:
             self._spool.finish()
             self._spool_full = True
 
-    def _from_spool(self, number: int) -> Iterator[Batch]:
-        assert self._spool is not None
+    def _from_spool(self, spool: Spool, start: int, number: int) -> Iterator[Batch]:
         options = self._options
         if options.shuffle:
-            batches = self._spool.shuffled(options.seed, number, options.memory_bytes // 4)
+            batches = spool.shuffled(options.seed, number, options.memory_bytes // 4)
         else:
-            batches = self._spool.batches()
-        for batch in batches:
+            batches = spool.batches()
+        for count, batch in enumerate(batches, 1):
+            if count <= start:
+                continue
             self.aim.label_map.resolve(batch)  # each label has been met when it was spooled
+            self.place = Place(batches=count)
+            self.size += _bytes_of(batch)
             yield batch
 
     def _count(self, rows: int) -> None:
@@ -201,7 +260,7 @@ class RowFeed:
 
     def _meet_all_classes(self) -> None:
         """A backend that reads again needs its classes before the first pass: one scan for the labels."""
-        for _ in self._from_input():
+        for _ in self._from_input(None):
             self._signals.check()
 
 
@@ -209,11 +268,18 @@ class ColumnFeed:
     """The features of a `columns` stream; the targets of the samples come from --targets."""
 
     def __init__(
-        self, options: SelectOptions, chosen: type[Learner], reading: AnyReading, signals: StopSignals
+        self,
+        options: SelectOptions,
+        chosen: type[Learner],
+        reading: AnyReading,
+        signals: StopSignals,
+        state: FeedState | None = None,
     ) -> None:
         assert options.targets is not None
         self._reading = reading
         self._signals = signals
+        self.place, self.size = Place(), 0
+        self._start = state.place if state is not None else Place()
         with closing(Reading(InputOptions(inputs=(options.targets,), format="tokens", threads=1))) as lines:
             self.aim = Aim.decide(options, lines.labels(), chosen)
             pieces = [self._targets_of(parsed) for parsed in lines.batches()]
@@ -227,13 +293,16 @@ class ColumnFeed:
 
     def batches(self, number: int) -> Iterator[Batch]:
         """The features; the same ones in the same order each time."""
-        batches = self._reading.batches()
+        start, self._start = self._start, Place()
+        batches = self._reading.batches(start.position)
         while True:
             with self._signals.waiting():
                 parsed = next(batches, None)
             if parsed is None:
                 return
             self._check_samples(parsed)
+            self.place = Place(parsed.block.end)
+            self.size += len(parsed.block.data)
             yield parsed.batch
 
     def close(self) -> None:
@@ -268,9 +337,16 @@ class TransposedFeed:
     """The features of a row stream, for learners that take one after the other."""
 
     def __init__(
-        self, options: SelectOptions, chosen: type[Learner], reading: AnyReading, signals: StopSignals
+        self,
+        options: SelectOptions,
+        chosen: type[Learner],
+        reading: AnyReading,
+        signals: StopSignals,
+        state: FeedState | None = None,
     ) -> None:
         self._signals = signals
+        self.place, self.size = Place(), 0
+        self._start = state.place if state is not None else Place()
         self._columns = Columns(options.memory_bytes // 2, options.spool_dir)
         try:
             self._targets = self._transpose(RowFeed(options, chosen, reading, signals, again=False))
@@ -285,9 +361,13 @@ class TransposedFeed:
 
     def batches(self, number: int) -> Iterator[Batch]:
         """The features in the order of their keys, each time."""
-        for batch in self._columns.batches():
+        start, self._start = self._start, Place()
+        for count, batch in enumerate(self._columns.batches(), 1):
             self._signals.check()
-            yield batch
+            if count > start.batches:
+                self.place = Place(batches=count)
+                self.size += _bytes_of(batch)
+                yield batch
 
     def close(self) -> None:
         """Remove what is on disk."""
@@ -308,15 +388,24 @@ class TransposedFeed:
         return np.concatenate(targets)
 
 
+def _bytes_of(batch: Batch) -> int:
+    """Of a batch that no text stands behind any more: its keys, values and labels."""
+    return 12 * batch.entries + 8 * batch.rows
+
+
 def make_feed(
-    options: SelectOptions, chosen: type[Learner], reading: AnyReading, signals: StopSignals
+    options: SelectOptions,
+    chosen: type[Learner],
+    reading: AnyReading,
+    signals: StopSignals,
+    state: FeedState | None = None,
 ) -> Feed:
-    """The feed that gives the backend the access it needs."""
+    """The feed that gives the backend the access it needs, from its beginning or where a run stood."""
     if reading.format == "columns":
         if chosen.access is not Access.COLUMNS:
             raise UsageError(f"--algo {chosen.name} reads rows, not --format columns", hint="use --algo os")
-        return ColumnFeed(options, chosen, reading, signals)
+        return ColumnFeed(options, chosen, reading, signals, state)
     if chosen.access is Access.COLUMNS:
-        return TransposedFeed(options, chosen, reading, signals)
+        return TransposedFeed(options, chosen, reading, signals, state)
     again = chosen.access is Access.ROWS_AGAIN or (options.passes or 1) > 1
-    return RowFeed(options, chosen, reading, signals, again=again)
+    return RowFeed(options, chosen, reading, signals, again=again, state=state)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fsstream._native import Parser
-    from fsstream.sources import Block
+    from fsstream.sources import Block, Position
 
 
 @dataclass
@@ -26,6 +26,10 @@ class Parsed:
 
     block: Block
     batch: Batch
+
+    def lies_before(self, start: Position | None) -> bool:
+        """Whether the rows have been seen by the run that goes on at the start."""
+        return start is not None and self.block.end is not None and self.block.end <= start
 
 
 class _Ticket:

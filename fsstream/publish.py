@@ -6,22 +6,27 @@ import contextlib
 import os
 import re
 import stat
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsstream.errors import FsstreamError
+from fsstream.leftovers import create, remove_leftovers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from types import TracebackType
+    from typing import BinaryIO
+
+    Write = Callable[[BinaryIO], object]
 
 
 class Publisher:
     """Collects the files of a run; `commit` makes all of them appear, an exception none."""
 
     def __init__(self) -> None:
-        self._pending: list[tuple[Path, Path]] = []  # (temporary, final)
+        self._pending: list[
+            tuple[BinaryIO, Path, Path]
+        ] = []  # (locked until it is renamed, temporary, final)
 
     def __enter__(self) -> Publisher:
         return self
@@ -29,48 +34,56 @@ class Publisher:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for temporary, _ in self._pending:
+        for file, temporary, _ in self._pending:
             temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # what could not be written cannot be flushed either
+                file.close()
 
     def add(self, path: str, data: bytes | Iterable[bytes]) -> None:
         """Write `data`, whole or in pieces, where `path` will be; pipes and devices get it at once."""
+        self.add_written(path, lambda file: file.writelines([data] if isinstance(data, bytes) else data))
+
+    def add_written(self, path: str, write: Write) -> None:
+        """As `add`, of what `write` puts into the file it is given."""
         target = Path(os.path.realpath(path))
-        pieces = [data] if isinstance(data, bytes) else data
         descriptor = _descriptor(path)
         try:
             if descriptor is not None:
                 with os.fdopen(os.dup(descriptor), "wb") as file:
-                    file.writelines(pieces)
+                    write(file)
                 return
             if target.exists() and not stat.S_ISREG(target.stat().st_mode):
                 with target.open("wb") as file:
-                    file.writelines(pieces)
+                    write(file)
                 return
-            self._write_beside(target, pieces)
+            self._write_beside(target, write)
         except OSError as error:
             raise FsstreamError(f"cannot write {path}: {error.strerror}") from None
 
     def commit(self) -> None:
         """Rename everything into place, in the order it was added."""
-        for folder in {final.parent for _, final in self._pending}:
+        for folder in {final.parent for _, _, final in self._pending}:
             _sync_folder(folder)
         while self._pending:
-            temporary, final = self._pending[0]
+            file, temporary, final = self._pending[0]
             try:
                 temporary.replace(final)
                 _sync_folder(final.parent)
             except OSError as error:
                 raise FsstreamError(f"cannot write {final}: {error.strerror}") from None
             self._pending.pop(0)
+            file.close()
 
-    def _write_beside(self, target: Path, pieces: Iterable[bytes]) -> None:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-        self._pending.append((Path(name), target))
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(pieces)
-            file.flush()
-            os.fchmod(file.fileno(), _mode_for(target))
-            os.fsync(file.fileno())
+    def _write_beside(self, target: Path, write: Write) -> None:
+        prefix, suffix = f".{target.name}.", ".tmp"
+        remove_leftovers(target.parent, prefix, suffix)
+        descriptor, temporary = create(target.parent, prefix, suffix)
+        file = os.fdopen(descriptor, "wb")
+        self._pending.append((file, temporary, target))
+        write(file)
+        file.flush()
+        os.fchmod(descriptor, _mode_for(target))
+        os.fsync(descriptor)
 
 
 def check_writable(path: str | None) -> None:

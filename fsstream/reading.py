@@ -7,6 +7,7 @@ batches, filtered and scaled as asked. A Reading parses text, a RowsReading take
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -24,12 +25,12 @@ from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
     import io
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from fsstream._native import Parser
     from fsstream.config import InputOptions
     from fsstream.rows import Rows, RowSource
-    from fsstream.sources import Block
+    from fsstream.sources import Block, Position
 
 BadRecord = tuple[int, int, int, str, str | None]
 
@@ -47,6 +48,7 @@ class AnyReading(ABC):
         self.skipped_windows = 0
         self.entries = 0
         self.notes: list[str] = []  # what a person should know: said once, kept for the summary
+        self.digest = ""  # of the whole input, once it has been seen
 
     @property
     @abstractmethod
@@ -58,13 +60,17 @@ class AnyReading(ABC):
         """The labels of the first records; bad records among them are passed over."""
 
     @abstractmethod
-    def batches(self) -> Iterator[Parsed]:
-        """One pass; counts what it sees the first time. A batch is good until the next one is taken."""
+    def batches(self, start: Position | None = None, *, skip: bool = True) -> Iterator[Parsed]:
+        """One pass; counts what it sees the first time. A batch is good until the next one is taken.
 
-    def note(self, text: str) -> None:
+        From a start on when one is given; what lies before it is given too, uncounted, unless it may be
+        skipped.
+        """
+
+    def note(self, text: str, *, urgent: bool = False) -> None:
         """Tell the user something that is no error."""
         self.notes.append(text)
-        if not self._options.quiet:
+        if urgent or not self._options.quiet:
             print(f"fsstream: note: {text}", file=sys.stderr)
 
     def recipe(self) -> dict[str, Any]:
@@ -79,13 +85,31 @@ class AnyReading(ABC):
         self.bad.close()
         self.input.close()
 
-    def _counted(self, parsed_rows: Iterator[Parsed]) -> Iterator[Parsed]:
+    def counts(self) -> dict[str, Any]:
+        """What has been counted so far: with the position, all that a checkpoint needs."""
+        return {
+            "entries": self.entries,
+            "skipped_windows": self.skipped_windows,
+            "bad": self.bad.count,
+            "bad_bytes": self.bad.written,
+            "counted": self.bad.counted,
+            "digest": self.digest,
+        }
+
+    def go_on(self, counts: Mapping[str, Any], notes: list[str]) -> None:
+        """Take over the counts of a run that was interrupted."""
+        self.entries, self.skipped_windows = int(counts["entries"]), int(counts["skipped_windows"])
+        self.digest, self.notes = str(counts["digest"]), notes
+        self.bad.go_on(int(counts["bad"]), int(counts["bad_bytes"]), counted=bool(counts["counted"]))
+
+    def _counted(self, parsed_rows: Iterator[Parsed], start: Position | None = None) -> Iterator[Parsed]:
         first_pass = not self.bad.counted
         for parsed in parsed_rows:
-            if first_pass:
-                self.entries += parsed.batch.entries
-                self.skipped_windows += parsed.batch.skipped_windows
-            self.bad.take(parsed)
+            if not parsed.lies_before(start):
+                if first_pass:
+                    self.entries += parsed.batch.entries
+                    self.skipped_windows += parsed.batch.skipped_windows
+                self.bad.take(parsed)
             yield parsed
         self.bad.counted = True
 
@@ -95,9 +119,15 @@ class Reading(AnyReading):
 
     input: Input
 
-    def __init__(self, options: InputOptions, source: Source | None = None) -> None:
+    def __init__(
+        self, options: InputOptions, source: Source | None = None, *, keep_positions: bool = False
+    ) -> None:
         super().__init__(options)
-        self.input = Input(options.inputs if source is None else [source], size=options.block_size)
+        self.input = Input(
+            options.inputs if source is None else [source],
+            size=options.block_size,
+            keep_positions=keep_positions,
+        )
         try:
             beginning = self._look(options.format)
             decided = detect.decide(options, beginning)
@@ -133,10 +163,12 @@ class Reading(AnyReading):
         self._beginning = []
         return Labels.seen(texts, values)
 
-    def batches(self, *, reuse: bool = True) -> Iterator[Parsed]:
+    def batches(
+        self, start: Position | None = None, *, skip: bool = True, reuse: bool = True
+    ) -> Iterator[Parsed]:
         """One pass over the input. Without `reuse` each batch is good for ever."""
         self._beginning = []
-        blocks = self.input.blocks(lambda data: self._format.head(data, final=False))
+        blocks = self.input.blocks(lambda data: self._format.head(data, final=False), start, skip=skip)
         parsed_blocks = parse_blocks(
             blocks,
             self._parser,
@@ -144,7 +176,10 @@ class Reading(AnyReading):
             skip_bad=self._options.on_bad_line == "skip",
             reuse=reuse,
         )
-        return self._counted(parsed_blocks)
+        yield from self._counted(parsed_blocks, start)
+        if self.digest and self.input.digest != self.digest:
+            raise self.input.changed(self.input.sources[-1].name)
+        self.digest = self.input.digest
 
     def _look(self, name: str) -> list[Block]:
         """The first 10,000 records, as the format counts them; a table's header is not one of them."""
@@ -199,8 +234,9 @@ class RowsReading(AnyReading):
                 break
         return Labels.seen(texts[:PEEK_RECORDS], values[:PEEK_RECORDS])
 
-    def batches(self) -> Iterator[Parsed]:
-        """One pass over the rows."""
+    def batches(self, start: Position | None = None, *, skip: bool = True) -> Iterator[Parsed]:
+        """One pass over the rows, which have no positions to start from."""
+        assert start is None
         return self._counted(map(self._as_wanted, self._rows()))
 
     def _rows(self) -> Iterator[Rows]:
@@ -220,10 +256,12 @@ class RowsReading(AnyReading):
         return rows
 
 
-def make_reading(options: InputOptions, source: Source | RowSource | None = None) -> Reading | RowsReading:
+def make_reading(
+    options: InputOptions, source: Source | RowSource | None = None, *, keep_positions: bool = False
+) -> Reading | RowsReading:
     """The reading of the paths among the options, or of a source that takes their place."""
     if source is None or isinstance(source, Source):
-        return Reading(options, source)
+        return Reading(options, source, keep_positions=keep_positions)
     return RowsReading(options, source)
 
 
@@ -243,6 +281,31 @@ class BadRecords:
                 raise fault(parsed.block, record)
             if not self.counted:
                 self._skip(parsed.block, record)
+
+    @property
+    def written(self) -> int:
+        """Bytes of the copies so far."""
+        return self._file.tell() if self._file is not None else 0
+
+    def go_on(self, count: int, written: int, *, counted: bool) -> None:
+        """Take over what an interrupted run counted and copied; what it copied later goes."""
+        self.count, self.counted = count, counted
+        path = self.options.bad_lines
+        if path is None or not written:
+            return
+        try:
+            if Path(path).stat().st_size < written:
+                raise DataError("the copies of bad records are fewer than they were", path=path)
+            os.truncate(path, written)
+            self._file = Path(path).open("ab")  # noqa: SIM115
+        except OSError as error:
+            raise FsstreamError(f"cannot write {path}: {error.strerror}") from None
+
+    def sync(self) -> None:
+        """Have the copies on disk before a checkpoint speaks of them."""
+        if self._file is not None:
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Finish the file of bad records."""

@@ -6,6 +6,7 @@ published here, so a run that fails leaves everything as it was.
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import time
 from contextlib import ExitStack, closing
@@ -14,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream import __version__
 from fsstream._native import LossMeter
+from fsstream.checkpoint import Snapshot
 from fsstream.config import parse_parameters
-from fsstream.feeds import make_feed
+from fsstream.errors import UsageError
+from fsstream.feeds import FeedState, Place, make_feed
 from fsstream.memory import peak_memory
 from fsstream.progress import Progress
 from fsstream.reading import make_reading
+from fsstream.saving import Mark, Saving
 from fsstream.signals import StopSignals
 from fsstream.training import Training, check_uses, find_backend
 from fsstream.validation import Validation
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream.algorithms.learner import Learner
+    from fsstream.archive import Members
+    from fsstream.checkpoint import Checkpoint
     from fsstream.config import SelectOptions
     from fsstream.feeds import Feed
     from fsstream.model import Model
@@ -70,15 +76,35 @@ class Outcome:
 
 def select(options: SelectOptions, source: Source | RowSource | None = None) -> Outcome:
     """Run one selection from its options, and a source in place of their paths, to the model."""
+    return _go(options, source, None)
+
+
+def resume(checkpoint: Checkpoint, options: SelectOptions) -> Outcome:
+    """Go on with a run, with the options of `checkpoint.resumed`, to the model."""
+    return _go(options, None, checkpoint)
+
+
+def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: Checkpoint | None) -> Outcome:
     started = time.monotonic()
     chosen = find_backend(options.algo)
     parse_parameters(chosen.Parameters, options.set, options.algo)  # wrong ones are told before waiting
     check_uses(options, chosen)
+    before = checkpoint.snapshot if checkpoint is not None else None
     with StopSignals() as signals, ExitStack() as opened:
+        if source is not None and options.checkpoint is not None:
+            raise UsageError(
+                "--checkpoint is for paths and standard input", hint="another process cannot read this source"
+            )
+        saving = opened.enter_context(Saving(options, checkpoint))
         with signals.waiting():
-            reading = opened.enter_context(closing(make_reading(options, source)))
-        feed = opened.enter_context(closing(make_feed(options, chosen, reading, signals)))
-        run = _Run(options, chosen, reading, feed)
+            reading = opened.enter_context(
+                closing(make_reading(options, source, keep_positions=saving.wanted))
+            )
+        if before is not None:
+            reading.go_on(before.counts, before.notes)
+        state = before.feed if before is not None else None
+        feed = opened.enter_context(closing(make_feed(options, chosen, reading, signals, state)))
+        run = _Run(options, chosen, reading, feed, saving=saving, before=before)
         run.learn()
         model = run.model()
         return Outcome(model, run.summary(model, time.monotonic() - started))
@@ -88,17 +114,42 @@ class _Run:
     """The state of one selection: what feeds the learner, the learner, and the counts."""
 
     def __init__(
-        self, options: SelectOptions, chosen: type[Learner], reading: AnyReading, feed: Feed
+        self,
+        options: SelectOptions,
+        chosen: type[Learner],
+        reading: AnyReading,
+        feed: Feed,
+        *,
+        saving: Saving,
+        before: Snapshot | None,
     ) -> None:
         self._options = options
         self._reading = reading
         self._feed = feed
+        self._saving = saving
         self._aim = feed.aim
-        self._training = Training(options, chosen, feed.aim, feed.task, reading.recipe)
+        task = feed.task
+        if before is not None:
+            task = dataclasses.replace(task, labels=task.labels[: before.first_labels])
+        self._first_labels = len(task.labels)
+        self._training = Training(options, chosen, feed.aim, task, reading.recipe)
         self.learner = self._training.learner
         self._meter = LossMeter(self._aim.loss)
         self._validation = Validation(options, self._training.model) if options.valid else None
         self.passes = 0
+        self._place = Place()  # behind what has been learned of the current pass
+        if before is not None:
+            self._go_on(before)
+
+    def _go_on(self, before: Snapshot) -> None:
+        """Take over what an interrupted run had learned."""
+        self.passes, self._place = before.passes, before.feed.place
+        self._meter.restore(before.part("meter"))
+        self.learner.restore(before.part("learner"))
+        if not self.learner.resumes_within_a_pass:
+            self.learner.end_pass()
+        if self._validation is not None:
+            self._validation.restore(before.validation or {}, before.part("validation"))
 
     def learn(self) -> None:
         """Pass after pass, as long as the learner asks for another and validation allows it."""
@@ -106,19 +157,54 @@ class _Run:
         with closing(progress):
             wanted = True
             while wanted:
-                self.passes += 1
-                progress.start_pass(self.passes)
+                progress.start_pass(self.passes + 1)
                 self._learn_once(progress)
+                self.passes += 1
                 wanted = self.learner.end_pass()
                 if self._validation is not None and not self._validation.after_pass(self.passes):
                     break
 
     def _learn_once(self, progress: Progress) -> None:
-        for batch in self._feed.batches(self.passes):
+        batches = self._feed.batches(self.passes + 1)
+        within = self.learner.resumes_within_a_pass
+        for batch in self._saving.batches(batches, self, within_a_pass=within):
             scores = self.learner.update(batch)
-            if self.passes == 1 and scores is not None:
+            if self.passes == 0 and scores is not None:
                 self._meter.add(batch, scores)
+            self._place = self._feed.place
             progress.update(batch.rows, self._meter.mean if self._meter.rows else None)
+        self._place = Place()
+
+    def mark(self) -> Mark:
+        """Where the run stands between two batches."""
+        aim = self._aim
+        return Mark(self._place, aim.rows, len(aim.labels), self._reading.counts(), self._feed.size)
+
+    def snapshot(self, mark: Mark) -> Snapshot:
+        """All of the run, as it was at the mark."""
+        self._reading.bad.sync()
+        aim = self._aim
+        validation, best = (None, {}) if self._validation is None else self._validation.state()
+        parts: dict[str, Members] = {
+            "learner": self.learner.state(),
+            "meter": self._meter.state(),
+            "validation": best,
+        }
+        return Snapshot(
+            passes=self.passes,
+            feed=FeedState(mark.place, aim.loss, aim.kind, aim.labels[: mark.labels], mark.rows),
+            first_labels=self._first_labels,
+            counts=mark.counts,
+            notes=self._reading.notes,
+            validation=validation,
+            members={
+                f"{part}/{name}": array for part, arrays in parts.items() for name, array in arrays.items()
+            },
+        )
+
+    def warn(self, text: str) -> None:
+        """Tell the user, also one who wants to hear of errors only."""
+        self._reading.note(text, urgent=True)
 
     def model(self) -> Model:
         """The model of the last pass, or of the best one when --patience watches over it."""
@@ -151,6 +237,7 @@ class _Run:
             "intercepts": [float(value) for value in model.intercepts],
             "backend": dict(self.learner.facts()),
             "notes": self._reading.notes,
+            "resumes": self._saving.resumes,
             "seconds": seconds,
             "cpu_seconds": time.process_time(),
             "peak_memory": peak_memory(),

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fsstream.apply import evaluate_model
+from fsstream.model import parse_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from fsstream.archive import Members
     from fsstream.config import SelectOptions
     from fsstream.model import Model
 
@@ -36,3 +40,16 @@ class Validation:
             self._best_loss, self._best_pass, self.best = loss, number, model
         patience = self._options.patience
         return patience is None or number - self._best_pass < patience
+
+    def state(self) -> tuple[dict[str, Any], Members]:
+        """What `restore` needs: plain values, and the best model as it would be on disk."""
+        best = {} if self.best is None else {"best": np.frombuffer(self.best.to_bytes(), np.uint8)}
+        return {"history": self.history, "best_pass": self._best_pass}, best
+
+    def restore(self, plain: Mapping[str, Any], best: Members) -> None:
+        """Go on with what `state` gave."""
+        self.history = list(plain["history"])
+        self._best_pass = int(plain["best_pass"])
+        if "best" in best:
+            self._best_loss = float(self.history[self._best_pass - 1].get("loss", 0.0))
+            self.best = parse_model(best["best"].tobytes(), "the best model so far")

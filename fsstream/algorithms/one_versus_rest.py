@@ -34,6 +34,7 @@ class OneVersusRest(Learner):
 
     def __init__(self, common: Common, parameters: Any, task: Task, *, backend: type[Learner]) -> None:
         self._backend = backend
+        self.resumes_within_a_pass = backend.resumes_within_a_pass  # type: ignore[misc]
         self._common = replace(common, memory=common.memory // max(1, len(task.labels)))
         self._parameters = parameters
         self._task = task
@@ -92,10 +93,10 @@ class OneVersusRest(Learner):
             for i, learner in enumerate(self._learners)
             for key, value in learner.state().items()
         }
-        return {"classes": np.array(len(self._learners)), **states}
+        return {"classes": np.array([len(self._learners)]), **states}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        self._grow(int(state["classes"]))
+        self._grow(int(state["classes"][0]))
         for index, learner in enumerate(self._learners):
             prefix = f"{index}/"
             learner.restore(

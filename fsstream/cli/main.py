@@ -18,6 +18,7 @@ from fsstream.errors import FsstreamError, Interrupted, UsageError
 # Imported only when called, so that --help stays fast.
 COMMANDS = {
     "select": "stream -> selected features as JSON Lines",
+    "resume": "go on with a run from its checkpoint",
     "predict": "one JSON line per example: score, probability, class",
     "evaluate": "one JSON object: accuracy, auc, rmse ... as they apply",
     "transform": "the same stream, reduced to the selected features",

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from fsstream.cli import stdout
 from fsstream.cli.options import command as make_command
 from fsstream.config import SelectOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fsstream.run import Outcome
 
 
 def select(options: SelectOptions) -> None:
@@ -14,18 +20,24 @@ def select(options: SelectOptions) -> None:
 
     INPUT is any number of files, or standard input; compression is recognised by content.
     """
+    from fsstream import run
+
+    run_and_publish(options, lambda: run.select(options))
+
+
+def run_and_publish(options: SelectOptions, go: Callable[[], Outcome]) -> None:
+    """Run, and have all that was asked for appear together: whole, or not at all."""
     import orjson
 
-    from fsstream import run
     from fsstream.lock import held
     from fsstream.output import check_form, selection_file, selection_lines
     from fsstream.publish import Publisher, check_writable
 
-    for path in (options.output, options.model, options.summary, options.bad_lines):
+    for path in (options.output, options.model, options.summary, options.bad_lines, options.checkpoint):
         check_writable(path)
     check_form(options.output)
     with held(options.lock), Publisher() as publisher:
-        outcome = run.select(options)
+        outcome = go()
         if options.model:
             publisher.add(options.model, outcome.model.to_bytes())
         if options.summary:

@@ -1,6 +1,16 @@
 """Bytes in, Blocks out: paths and standard input, packed or plain, cut into whole records."""
 
-from fsstream.sources.blocks import BLOCK_BYTES, RECORD_LIMIT, Block, cut
+from fsstream.sources.blocks import BLOCK_BYTES, RECORD_LIMIT, Block, Position, cut
 from fsstream.sources.inputs import PEEK_RECORDS, Input, Source, take_lines
 
-__all__ = ["BLOCK_BYTES", "PEEK_RECORDS", "RECORD_LIMIT", "Block", "Input", "Source", "cut", "take_lines"]
+__all__ = [
+    "BLOCK_BYTES",
+    "PEEK_RECORDS",
+    "RECORD_LIMIT",
+    "Block",
+    "Input",
+    "Position",
+    "Source",
+    "cut",
+    "take_lines",
+]

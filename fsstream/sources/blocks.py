@@ -10,7 +10,7 @@ the front of the next one:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fsstream._native import count_lines
@@ -27,6 +27,15 @@ BLOCK_BYTES = 1 << 19
 RECORD_LIMIT = 64 << 20
 
 
+@dataclass(frozen=True, order=True)
+class Position:
+    """Between two records of an Input: so much of the source with that number lies before it."""
+
+    source: int
+    offset: int  # in the plain (decompressed) source
+    digest: str = field(default="", compare=False)  # of everything before it, in all sources
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A run of whole records of one source.
@@ -39,6 +48,7 @@ class Block:
     data: memoryview
     first_line: int  # of the first record, counted from 1 in each source
     offset: int  # of the first byte in the plain (decompressed) source
+    end: Position | None = None  # where the next one begins, when positions are kept
 
     @property
     def begins_source(self) -> bool:
@@ -52,6 +62,17 @@ class Block:
     def column_at(self, offset: int) -> int:
         """The column (from 1, in bytes) of the byte at `offset` within the data."""
         return offset - bytes(self.data[:offset]).rfind(b"\n")
+
+    def cut(self, length: int) -> list[Block]:
+        """The same bytes as two blocks, the first of this length; as one when it would leave nothing."""
+        if not 0 < length < len(self.data):
+            return [self]
+        head, rest = self.data[:length], self.data[length:]
+        line, offset = self.first_line + count_lines(head), self.offset + length
+        return [
+            Block(self.source, head, self.first_line, self.offset),
+            Block(self.source, rest, line, offset),
+        ]
 
 
 class Buffers:
@@ -89,14 +110,19 @@ def read_blocks(
     source: str,
     buffers: Buffers | None = None,
     limit: int = RECORD_LIMIT,
+    *,
+    line: int = 1,
+    offset: int = 0,
 ) -> Iterator[Block]:
-    """The Blocks of one source, in order. What is left at its end is its last record.
+    """The Blocks of one source, in order, from where the stream stands: the given line and offset.
+
+    What is left at its end is its last record.
 
     Raises DataError when a record is longer than `limit` bytes, whatever the size of the blocks.
     """
     buffers = buffers or Buffers(min(BLOCK_BYTES, limit))
     begun = memoryview(b"")  # the record that the last block's buffer ended in
-    line, offset, ended = 1, 0, False
+    ended = False
     while not ended:
         buffer = memoryview(buffers.take(len(begun)))
         filled, whole = len(begun), 0

@@ -10,12 +10,21 @@ import errno
 import io
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fsstream._native import RunningDigest, count_lines
 from fsstream.errors import DataError, FsstreamError, UsageError
-from fsstream.sources.blocks import BLOCK_BYTES, RECORD_LIMIT, Block, Buffers, read_blocks, too_long
+from fsstream.sources.blocks import (
+    BLOCK_BYTES,
+    RECORD_LIMIT,
+    Block,
+    Buffers,
+    Position,
+    read_blocks,
+    too_long,
+)
 from fsstream.sources.compression import plain_bytes
 from fsstream.sources.raw import RawStream
 
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
 STDIN = "-"
 PEEK_RECORDS = 10_000
 PEEK_BYTES = 16 << 20  # held until the records are read: memory that no option counts
+_SOURCE_END = b"\0end of a source\0"  # in the digest, so that moving bytes between files is seen
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,18 @@ class Source:
     def rereadable(self) -> bool:
         """Whether another pass may open it again: regular files only."""
         return self.size is not None and self._path is not None
+
+    def identity(self) -> dict[str, str | int | None]:
+        """What tells files apart without reading them: path, size and time of change."""
+        modified = None
+        if self.rereadable:
+            assert self._path is not None
+            modified = self._path.stat().st_mtime_ns
+        return {
+            "path": STDIN if self._path is None else str(self._path),
+            "size": self.size if self.rereadable else None,
+            "modified": modified,
+        }
 
     def open(self) -> Stream:
         """The plain bytes from the beginning; DataError when the file is no longer what it was."""
@@ -197,6 +219,8 @@ class Input:
     """All INPUTs as one stream; no path at all, or `-`, is standard input.
 
     A record never spans two sources; lines and offsets of each source count from its beginning.
+    When positions are kept, every block says where it ends and what the digest of all bytes up to there is,
+    so a later run can go on there, and tell whether the bytes before are the same.
     """
 
     def __init__(
@@ -205,6 +229,7 @@ class Input:
         *,
         size: int = BLOCK_BYTES,
         limit: int = RECORD_LIMIT,
+        keep_positions: bool = False,
     ) -> None:
         given = [path if isinstance(path, Source) else os.fspath(path) for path in paths] or [STDIN]
         if given.count(STDIN) > 1:
@@ -215,6 +240,8 @@ class Input:
         self._opened: dict[int, Stream] = {}
         self._current: Stream | None = None
         self._done_before = 0
+        self._keep_positions = keep_positions
+        self.digest = ""  # of the whole input, after a pass, when positions are kept
 
     @property
     def rereadable(self) -> bool:
@@ -244,21 +271,78 @@ class Input:
             raise too_long(source.name, 1, self._limit)
         return blocks
 
-    def blocks(self, head: Head) -> Iterator[Block]:
-        """One pass: every Block of every source, in order. The next pass opens the files again."""
+    def blocks(self, head: Head, start: Position | None = None, *, skip: bool = True) -> Iterator[Block]:
+        """One pass: every Block of every source, in order. The next pass opens the files again.
+
+        With a start, what lies before it must be what it was, else DataError. It is skipped, or given again
+        with a block ending exactly at the start.
+        """
         self._done_before = 0
+        digest = RunningDigest()
         for index, source in enumerate(self.sources):
             stream = self._open(index)
             self._current = stream
             try:
-                yield from read_blocks(
-                    stream, head, source=source.name, buffers=self._buffers, limit=self._limit
+                line, offset = 1, 0
+                if start is not None and skip and index <= start.source:
+                    line, offset = self._skip(stream, index, start, digest)
+                blocks = read_blocks(
+                    stream, head, source.name, self._buffers, self._limit, line=line, offset=offset
                 )
+                if self._keep_positions:
+                    blocks = self._placed(blocks, Position(index, offset, digest.text), start, digest)
+                yield from blocks
             finally:
                 self._opened.pop(index, None)  # close() may have been first
                 self._current = None
                 self._done_before += stream.position
                 stream.close()
+            digest.add(_SOURCE_END)
+        self.digest = digest.text
+
+    def _skip(self, stream: Stream, index: int, start: Position, digest: RunningDigest) -> tuple[int, int]:
+        """Read what lies before the start: the line and offset at which the source goes on."""
+        left = start.offset if index == start.source else None
+        space = memoryview(bytearray(BLOCK_BYTES))
+        line, offset = 1, 0
+        while left is None or offset < left:
+            count = stream.readinto(space if left is None else space[: left - offset])
+            if not count:
+                break
+            digest.add(space[:count])
+            line += count_lines(space[:count])
+            offset += count
+        if left is not None:
+            self._check(start, Position(index, offset, digest.text))
+        return line, offset
+
+    def _placed(
+        self, blocks: Iterator[Block], reached: Position, start: Position | None, digest: RunningDigest
+    ) -> Iterator[Block]:
+        """The blocks behind what has been reached, with their ends; one ends at the start."""
+        here = start if start is not None and start.source == reached.source else None
+        for whole in blocks:
+            for block in whole.cut(here.offset - whole.offset if here else 0):
+                digest.add(block.data)
+                reached = Position(reached.source, block.offset + len(block.data), digest.text)
+                if reached == here:
+                    self._check(here, reached)
+                yield replace(block, end=reached)
+        if here is not None and reached < here:
+            self._check(here, reached)
+
+    def _check(self, expected: Position, found: Position) -> None:
+        if (expected.offset, expected.digest) != (found.offset, found.digest):
+            raise self.changed(self.sources[expected.source].name)
+
+    @staticmethod
+    def changed(name: str) -> DataError:
+        """What is said of an input that is not the one that was learned from."""
+        return DataError(
+            "this is not the input that the run has learned from so far",
+            path=name,
+            hint="resume with the same files, or feed the same stream again; or start anew with select",
+        )
 
     def progress(self) -> tuple[int, int | None]:
         """Bytes of this pass taken from the files, packed as they are, and of how many (None: unknown)."""

@@ -1,23 +1,19 @@
 """A private file for data that is read again: hidden from others, gone when the run is.
 
-In: bytes. Out: the same bytes, by offset. The file carries the process in its name and is locked as
-long as the run lives, so the next run can tell what a killed one has left, and removes it.
+In: bytes. Out: the same bytes, by offset.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import fcntl
 import os
-import secrets
-import stat
 import tempfile
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsstream.errors import CorruptError, FsstreamError, LimitError, UsageError
+from fsstream.leftovers import create, remove_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +29,8 @@ class SpoolFile:
         self._directory = Path(directory if directory is not None else tempfile.gettempdir())
         self.size = 0
         try:
-            remove_leftovers(self._directory)
-            self._descriptor, self.path = _create(self._directory)
+            remove_leftovers(self._directory, PREFIX)
+            self._descriptor, self.path = create(self._directory, PREFIX)
         except OSError as error:
             raise UsageError(
                 f"cannot spool to {self._directory}: {error.strerror}", hint="name a folder with --spool-dir"
@@ -79,43 +75,6 @@ class SpoolFile:
                     hint="name a folder with more room with --spool-dir; files, unlike pipes, need no spool",
                 ) from error
             raise FsstreamError(f"cannot write {self.path}: {error.strerror}") from error
-
-
-def remove_leftovers(directory: Path) -> list[Path]:
-    """Remove the files of runs that were killed: ours, and locked by nobody. Returns what was removed."""
-    removed = []
-    for path in directory.glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError):
-            descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                status = os.fstat(descriptor)
-                if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and _lock(descriptor):
-                    path.unlink()
-                    removed.append(path)
-            finally:
-                os.close(descriptor)
-    return removed
-
-
-def _create(directory: Path) -> tuple[int, Path]:
-    """A new file nobody else can read, locked by us."""
-    while True:
-        path = directory / f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        # Between the two calls another run may have taken it for a left-over.
-        if _lock(descriptor) and os.fstat(descriptor).st_nlink:
-            return descriptor, path
-        os.close(descriptor)
-
-
-def _lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in (errno.EAGAIN, errno.EACCES):
-            return False
-        raise
-    return True
 
 
 def _remove(path: Path, descriptor: int, process: int) -> None:

@@ -117,7 +117,14 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("rows", &LossMeter::rows)
       .def_prop_ro("mean", &LossMeter::mean)
       .def_prop_ro("accuracy", &LossMeter::accuracy)
-      .def_prop_ro("curve", &curve);
+      .def_prop_ro("curve", &curve)
+      .def("state",
+           [](const LossMeter& meter) {
+             DictWriter out;
+             meter.save(out);
+             return out.take();
+           })
+      .def("restore", [](LossMeter& meter, nb::handle mapping) { meter.load(DictReader(mapping)); }, nb::arg("state"));
 }
 
 }  // namespace fsstream

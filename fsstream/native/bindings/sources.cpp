@@ -1,6 +1,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "core/shuffle.hpp"
 #include "core/spool.hpp"
 #include "hash/murmur3.hpp"
+#include "hash/running_digest.hpp"
 
 namespace fsstream {
 
@@ -44,6 +46,20 @@ std::uint64_t checksum(nb::handle data) {
   const LentText text = lend(data);
   const nb::gil_scoped_release released;
   return murmur3_64(text.view);
+}
+
+void add_bytes(RunningDigest& digest, nb::handle data) {
+  const LentText text = lend(data);
+  const nb::gil_scoped_release released;
+  digest.add(text.view);
+}
+
+std::string spelled(const RunningDigest& digest) {
+  char text[33];
+  const auto [first, second] = digest.value();
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(first),
+                static_cast<unsigned long long>(second));
+  return text;
 }
 
 void decode_into(nb::handle chunk, Batch& batch) {
@@ -89,6 +105,11 @@ void bind_sources(nb::module_& m) {
   m.def("shuffled_order", &order_of, nb::arg("size"), nb::arg("seed"));
   m.def("gather_rows", &gather, nb::arg("batches"), nb::arg("order"), nb::arg("at"), nb::arg("max_entries"),
         nb::arg("out"));
+  nb::class_<RunningDigest>(m, "RunningDigest")
+      .def(nb::init<>())
+      .def("add", &add_bytes, nb::arg("data"))
+      .def("copy", [](const RunningDigest& digest) { return RunningDigest(digest); })
+      .def_prop_ro("text", &spelled);
   nb::class_<SpoolEncoder>(m, "SpoolEncoder")
       .def(
           "__init__",

@@ -85,4 +85,35 @@ void LossMeter::add(const Batch& batch, const float* scores, std::size_t outputs
   }
 }
 
+void LossMeter::save(StateWriter& out) const {
+  const double sums[] = {sum_, weight_, correct_, marked_sum_, marked_weight_};
+  const std::uint64_t counts[] = {rows_, next_mark_};
+  std::vector<std::uint64_t> at;
+  std::vector<double> means;
+  for (const Point& point : curve_) {
+    at.push_back(point.rows);
+    means.insert(means.end(), {point.mean, point.recent_mean});
+  }
+  out.put("sums", std::span<const double>(sums));
+  out.put("counts", std::span<const std::uint64_t>(counts));
+  out.put("curve_rows", std::span<const std::uint64_t>(at));
+  out.put("curve_means", std::span<const double>(means));
+}
+
+void LossMeter::load(const StateReader& in) {
+  const auto sums = of_size(in.doubles("sums"), 5, "sums");
+  const auto counts = of_size(in.words("counts"), 2, "counts");
+  const auto at = in.words("curve_rows");
+  const auto means = of_size(in.doubles("curve_means"), 2 * at.size(), "curve_means");
+  curve_.clear();
+  for (std::size_t i = 0; i < at.size(); ++i) curve_.push_back({at[i], means[2 * i], means[2 * i + 1]});
+  sum_ = sums[0];
+  weight_ = sums[1];
+  correct_ = sums[2];
+  marked_sum_ = sums[3];
+  marked_weight_ = sums[4];
+  rows_ = counts[0];
+  next_mark_ = counts[1];
+}
+
 }  // namespace fsstream

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/batch.hpp"
+#include "core/state.hpp"
 
 namespace fsstream {
 
@@ -34,6 +35,9 @@ class LossMeter {
   double mean() const { return weight_ > 0 ? sum_ / weight_ : 0; }
   double accuracy() const { return weight_ > 0 ? correct_ / weight_ : 0; }
   const std::vector<Point>& curve() const { return curve_; }
+
+  void save(StateWriter& out) const;
+  void load(const StateReader& in);
 
  private:
   double row_loss(double target, const float* scores, std::size_t outputs, bool& correct) const;

@@ -1,0 +1,261 @@
+"""Checkpoints: a run between two records, on disk, so that it can go on after any end.
+
+In: the state of the learner, where it stands in its input, and the options. Out, later: the same. A
+checkpoint is an archive that replaces the one before in one step; what was read ahead and not learned
+is no part of it, nor are spools and caches, which are made again from the input.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fsstream import __version__
+from fsstream._native import RunningDigest
+from fsstream.archive import load, write
+from fsstream.config import SelectOptions, from_mapping
+from fsstream.errors import CorruptError, DataError, FsstreamError, UsageError
+from fsstream.feeds import FeedState, Place
+from fsstream.publish import Publisher
+from fsstream.sources import Input
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fsstream.archive import Members
+    from fsstream.config import ResumeOptions
+
+FORMAT = "fsstream checkpoint"
+VERSION = 1
+DEFAULT_SECONDS = 60.0
+_PIECE_BYTES = 1 << 20
+_PATHS = (
+    "labels",
+    "targets",
+    "groups",
+    "valid",
+    "output",
+    "model",
+    "summary",
+    "bad_lines",
+    "lock",
+    "spool_dir",
+)
+_BESIDE = ("labels", "targets", "groups", "valid")  # files beside the input that decide what is learned
+_DATA_HINT = "resume with the data that the run began with, or start anew with select"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run between two records."""
+
+    passes: int  # finished
+    feed: FeedState
+    first_labels: int  # how many labels were known when the learner was made
+    counts: Mapping[str, Any]  # of the reading
+    notes: list[str]
+    validation: Mapping[str, Any] | None
+    members: Members  # of the learner, the meter and the validation, by prefix
+
+    def part(self, prefix: str) -> Members:
+        """The arrays of one of them."""
+        start = f"{prefix}/"
+        return {name.removeprefix(start): a for name, a in self.members.items() if name.startswith(start)}
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a run was given: options, files, and the format that was found in them."""
+
+    options: SelectOptions
+    folder: str
+    inputs: list[dict[str, Any]]  # path, size and time of change; None for streams
+    beside: dict[str, str]  # digests of other files, by option
+    resumes: int  # how often the run went on
+
+    @classmethod
+    def of(cls, options: SelectOptions, resumes: int) -> Origin:
+        """Of a run that begins, or goes on, now."""
+        options = dataclasses.replace(options, memory=options.memory_bytes)
+        return cls(options, str(Path.cwd()), _identities(options.inputs), _digests(options), resumes)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a file holds. Without a snapshot nothing had been learned yet."""
+
+    origin: Origin
+    snapshot: Snapshot | None = field(default=None, repr=False)
+
+    def resumed(self, given: ResumeOptions) -> SelectOptions:
+        """The options of the run that goes on; DataError when its files are not what they were."""
+        options = self.origin.options
+        if str(Path.cwd()) != self.origin.folder:
+            options = _moved(options, self.origin.folder)
+        _check_inputs(options.inputs, self.origin.inputs, given.inputs)
+        options = dataclasses.replace(options, **given.given)
+        if given.inputs:
+            options = dataclasses.replace(options, inputs=given.inputs)
+        if given.checkpoint is None:
+            options = dataclasses.replace(options, checkpoint=given.checkpoint_file)
+        options.check()
+        now = _digests(options)
+        for name, digest in self.origin.beside.items():
+            if now.get(name) != digest:
+                raise DataError(
+                    f"--{name} is not the file that the run began with",
+                    path=str(getattr(options, name)),
+                    hint=_DATA_HINT,
+                )
+        return options
+
+
+class CheckpointWriter:
+    """Knows when a checkpoint is due, and replaces the file."""
+
+    def __init__(self, origin: Origin) -> None:
+        assert origin.options.checkpoint is not None
+        self._origin = origin
+        self.path = origin.options.checkpoint
+        self._every = origin.options.checkpoint_every or DEFAULT_SECONDS
+        self._bytes = 0
+        self._last_time, self._last_bytes = time.monotonic(), 0
+
+    def is_due(self, size: int) -> bool:
+        """Whether it is time, with so many bytes learned since the run began or went on."""
+        self._bytes = size
+        if isinstance(self._every, int):
+            return self._bytes - self._last_bytes >= self._every
+        return time.monotonic() - self._last_time >= self._every
+
+    def write(self, snapshot: Snapshot | None) -> None:
+        """Replace the file: it is the old one or the new one, whatever happens."""
+        meta = _meta(self._origin)
+        members: Members = {}
+        if snapshot is not None:
+            members = snapshot.members
+            meta["snapshot"] = dataclasses.asdict(dataclasses.replace(snapshot, members={}))
+        try:
+            with Publisher() as publisher:
+                publisher.add_written(self.path, lambda file: write(file, meta, members))
+                publisher.commit()
+        finally:
+            self._last_time, self._last_bytes = time.monotonic(), self._bytes
+
+
+def load_checkpoint(path: str) -> Checkpoint:
+    """Read a checkpoint; CorruptError when it is not one, or not whole."""
+    meta, members = load(Path(path))
+    if meta.get("format") != FORMAT:
+        raise CorruptError(f"{path}: not a checkpoint but {meta.get('format', 'something else')}")
+    if meta.get("version") != VERSION:
+        raise CorruptError(
+            f"{path}: checkpoint version {meta.get('version')}, expected {VERSION}",
+            hint="resume with the fsstream that wrote it",
+        )
+    try:
+        return Checkpoint(_origin_from(meta), _snapshot_from(meta.get("snapshot"), members))
+    except (KeyError, ValueError, TypeError, AttributeError, UsageError) as error:
+        raise CorruptError(f"{path}: not a valid checkpoint: {error!r}") from None
+
+
+def _meta(origin: Origin) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_by": f"fsstream {__version__}",
+        "options": dataclasses.asdict(origin.options),
+        "folder": origin.folder,
+        "inputs": origin.inputs,
+        "beside": origin.beside,
+        "resumes": origin.resumes,
+    }
+
+
+def _origin_from(meta: Mapping[str, Any]) -> Origin:
+    options = from_mapping(SelectOptions, meta["options"])
+    options.check()
+    inputs = [{name: entry[name] for name in ("path", "size", "modified")} for entry in meta["inputs"]]
+    beside = {str(name): str(digest) for name, digest in meta["beside"].items()}
+    return Origin(options, str(meta["folder"]), inputs, beside, int(meta["resumes"]))
+
+
+def _snapshot_from(plain: Mapping[str, Any] | None, members: Members) -> Snapshot | None:
+    if plain is None:
+        return None
+    feed = plain["feed"]
+    labels = tuple(str(label) for label in feed["labels"])
+    return Snapshot(
+        passes=int(plain["passes"]),
+        feed=FeedState(
+            Place.from_plain(feed["place"]), str(feed["loss"]), str(feed["kind"]), labels, int(feed["rows"])
+        ),
+        first_labels=int(plain["first_labels"]),
+        counts=dict(plain["counts"]),
+        notes=[str(note) for note in plain["notes"]],
+        validation=plain["validation"],
+        members=members,
+    )
+
+
+def _identities(inputs: tuple[str, ...]) -> list[dict[str, Any]]:
+    return [source.identity() for source in Input(inputs).sources]
+
+
+def _check_inputs(paths: tuple[str, ...], before: list[dict[str, Any]], given: tuple[str, ...]) -> None:
+    """The files are what they were, as far as can be said without reading them.
+
+    A file that is named anew may be a copy, with another time of change: what the run has learned from it is
+    compared anyway.
+    """
+    now = _identities(given or paths)
+    if len(now) != len(before):
+        raise DataError(f"the run began with {len(before)} inputs, not {len(now)}", hint=_DATA_HINT)
+    for old, new in zip(before, now, strict=True):
+        same_path = Path(old["path"]).name == Path(new["path"]).name
+        if same_path and None not in (old["size"], new["size"]) and old["size"] != new["size"]:
+            raise DataError(
+                f"the file has {new['size']} bytes, and had {old['size']} when the run began",
+                path=new["path"],
+                hint=_DATA_HINT,
+            )
+        if not given and old["modified"] != new["modified"]:
+            raise DataError(
+                "the file has been written since the run began",
+                path=new["path"],
+                hint="if its content is the same, name it: fsstream resume CHECKPOINT INPUT",
+            )
+
+
+def _digests(options: SelectOptions) -> dict[str, str]:
+    """Of the files beside the input; a path that cannot be read is an error of its own later."""
+    paths = {name: getattr(options, name) for name in _BESIDE}
+    return {name: _digest_of(path) for name, path in paths.items() if path is not None}
+
+
+def _digest_of(path: str) -> str:
+    digest = RunningDigest()
+    try:
+        if not Path(path).is_file():
+            raise UsageError(f"{path} is not a file, so a run with --checkpoint could not read it again")
+        with Path(path).open("rb", buffering=0) as file:
+            while piece := file.read(_PIECE_BYTES):
+                digest.add(piece)
+    except OSError as error:
+        raise FsstreamError(f"cannot read {path}: {error.strerror}") from None
+    return digest.text
+
+
+def _moved(options: SelectOptions, folder: str) -> SelectOptions:
+    """The options with paths that hold outside the folder they were given in."""
+    paths: dict[str, Any] = {
+        name: os.path.join(folder, value)  # noqa: PTH118
+        for name in _PATHS
+        if (value := getattr(options, name)) is not None
+    }
+    inputs = tuple(path if path == "-" else os.path.join(folder, path) for path in options.inputs)  # noqa: PTH118
+    return dataclasses.replace(options, inputs=inputs, **paths)

@@ -1,0 +1,107 @@
+"""A run saves itself: now and then, and when it is stopped, if that was asked for.
+
+In: the batches a learner is fed. Out: the same batches, and checkpoints between them. Only what has been
+learned is saved, never what was read ahead, and saving changes nothing in the run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from fsstream.checkpoint import CheckpointWriter, Origin
+from fsstream.errors import FsstreamError, Interrupted, LimitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import TracebackType
+
+    from fsstream._native import Batch
+    from fsstream.checkpoint import Checkpoint, Snapshot
+    from fsstream.config import SelectOptions
+    from fsstream.feeds import Place
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where a run stands between two batches: cheap to take, unlike a snapshot."""
+
+    place: Place
+    rows: int
+    labels: int
+    counts: Mapping[str, Any]
+    size: int  # bytes learned
+
+
+class Savable(Protocol):
+    """What a run must be able to say of itself."""
+
+    def mark(self) -> Mark:
+        """Where it stands."""
+
+    def snapshot(self, mark: Mark) -> Snapshot:
+        """All of it. The learner has learned what lies before the mark and nothing more."""
+
+    def warn(self, text: str) -> None:
+        """Tell the user what is no reason to stop."""
+
+
+class Saving:
+    """Around a run. A new one begins by replacing what is left of an earlier one."""
+
+    def __init__(self, options: SelectOptions, before: Checkpoint | None) -> None:
+        self.resumes = before.origin.resumes + 1 if before is not None else 0
+        self._writer: CheckpointWriter | None = None
+        self._run: Savable | None = None
+        self._mark: Mark | None = None  # None while a batch is being learned
+        if options.checkpoint is None:
+            return
+        self._writer = CheckpointWriter(Origin.of(options, self.resumes))
+        if before is None:
+            self._writer.write(None)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there is a file to save to."""
+        return self._writer is not None
+
+    def batches(self, batches: Iterator[Batch], run: Savable, *, within_a_pass: bool) -> Iterator[Batch]:
+        """The batches of a pass; between two of them the run is saved when it is time.
+
+        What cannot go on within a pass is saved as it stood at the beginning of the pass.
+        """
+        if self._writer is None:
+            yield from batches
+            return
+        self._run, start = run, run.mark()
+        self._mark = start
+        for batch in batches:
+            self._mark = None
+            yield batch
+            here = run.mark()
+            self._mark = here if within_a_pass else start
+            if self._writer.is_due(here.size):
+                self._save_or_warn(self._writer, run, self._mark)
+
+    def __enter__(self) -> Saving:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._writer is None or not isinstance(error, Interrupted | LimitError):
+            return
+        if self._run is not None and self._mark is not None:
+            self._writer.write(self._run.snapshot(self._mark))
+        told = f"`fsstream resume {self._writer.path}` goes on"
+        if isinstance(error, Interrupted):
+            error.message += f"; {told}"
+        else:
+            error.hint = f"{error.hint}; {told}" if error.hint else told
+
+    def _save_or_warn(self, writer: CheckpointWriter, run: Savable, mark: Mark) -> None:
+        """A full disk is no reason to lose hours of learning: the checkpoint before is still there."""
+        try:
+            writer.write(run.snapshot(mark))
+        except FsstreamError as error:
+            run.warn(f"{error.message}: the run goes on, and {writer.path} is as it was")

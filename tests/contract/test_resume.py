@@ -1,0 +1,168 @@
+"""A run that goes on from any of its checkpoints ends as if it had never been stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fsstream import run
+from fsstream.algorithms import BACKENDS, backend
+from fsstream.algorithms.learner import Access
+from fsstream.checkpoint import CheckpointWriter, load_checkpoint
+from fsstream.config import ResumeOptions, SelectOptions
+from tests.contract.samples import SAMPLES
+from tests.contract.test_output import options_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsstream.checkpoint import Snapshot
+
+ROWS = SAMPLES["pairs"].text
+SEVERAL_PASSES = [name for name in BACKENDS if "passes" in backend(name).uses]
+COLUMNS = [name for name in BACKENDS if backend(name).access is Access.COLUMNS]
+
+
+@contextmanager
+def poured(path: Path, data: bytes | None) -> Iterator[None]:
+    """The data through a named pipe at the path; nothing is done without data."""
+    if data is None:
+        yield
+        return
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+    def pour() -> None:
+        try:
+            with path.open("wb") as pipe:
+                pipe.write(data)
+        except BrokenPipeError:
+            pass
+
+    writer = threading.Thread(target=pour)
+    writer.start()
+    yield
+    writer.join()
+
+
+def learned(options: SelectOptions) -> tuple[bytes, Any]:
+    """The model and what was measured while learning."""
+    outcome = run.select(options)
+    return outcome.model.to_bytes(), comparable(outcome.summary)
+
+
+def comparable(summary: dict[str, Any]) -> dict[str, Any]:
+    """What is in a summary and does not depend on time, nor on how often the stream was read."""
+    parts = {name: summary[name] for name in ("task", "progressive_validation", "validation", "selected")}
+    counted = {name: summary["input"][name] for name in ("rows", "entries", "bad_records", "skipped_windows")}
+    return json.loads(json.dumps({**parts, **counted}))
+
+
+def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: bytes | None = None, **given: Any) -> None:
+    """Every checkpoint of a run, and some of a run that went on, lead to the same end."""
+    options = SelectOptions(block_size=6000, **given)
+    options.check()
+    pipe = tmp_path / "pipe"
+    with poured(pipe, stream):
+        whole = learned(options)
+    saved: list[bytes] = []
+    write = CheckpointWriter.write
+
+    def keep(self: CheckpointWriter, snapshot: Snapshot | None) -> None:
+        write(self, snapshot)
+        saved.append(Path(self.path).read_bytes())
+
+    file = tmp_path / "saved"
+    monkeypatch.setattr(CheckpointWriter, "write", keep)
+    saving = SelectOptions(block_size=6000, checkpoint=str(file), checkpoint_every=1, **given)
+    with poured(pipe, stream):
+        assert learned(saving) == whole, "saving changes nothing"
+    taken = list(saved)
+    assert len(taken) > 1
+    for data in [taken[1], taken[len(taken) // 2], taken[-1]]:
+        file.write_bytes(data)
+        checkpoint = load_checkpoint(str(file))
+        with poured(pipe, stream):
+            resumed = checkpoint.resumed(ResumeOptions(checkpoint_file=str(file)))
+            outcome = run.resume(checkpoint, resumed)
+        assert outcome.model.to_bytes() == whole[0]
+        assert comparable(outcome.summary) == whole[1]
+        assert outcome.summary["resumes"] == 1
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    path = tmp_path / "rows"
+    path.write_bytes(ROWS)
+    return path
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_every_backend(name: str, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(tmp_path, monkeypatch, inputs=(str(rows),), **options_for(name))
+
+
+@pytest.mark.parametrize("name", SEVERAL_PASSES)
+def test_a_stream_in_several_passes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    more = {"passes": 3, "format": "pairs"}
+    check(tmp_path, monkeypatch, ROWS, inputs=(str(tmp_path / "pipe"),), **options_for(name, **more))
+
+
+def test_a_shuffled_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    more = {"passes": 2, "shuffle": True}
+    check(tmp_path, monkeypatch, ROWS, inputs=(str(tmp_path / "pipe"),), **options_for("mission", **more))
+
+
+@pytest.mark.parametrize("name", ["mission", "b-amd", "l1-arda", "fgm"])
+def test_classes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ROWS.splitlines(keepends=True)
+    path = tmp_path / "classes"
+    path.write_bytes(
+        b"".join(b"c%d" % (min(i // 100, 3)) + line.lstrip(b"-1") for i, line in enumerate(lines))
+    )
+    more = {"loss": "squared-hinge", "memory": 1 << 28}
+    check(tmp_path, monkeypatch, inputs=(str(path),), **options_for(name, **more))
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns: dict[bytes, list[bytes]] = {}
+    targets = []
+    for sample, line in enumerate(ROWS.splitlines(), 1):
+        label, *entries = line.split()
+        targets.append(label)
+        for entry in entries:
+            feature, _, value = entry.rpartition(b":")
+            columns.setdefault(feature, []).append(b"%d:%s" % (sample, value))
+    (tmp_path / "columns").write_bytes(
+        b"".join(feature + b" " + b" ".join(entries) + b"\n" for feature, entries in columns.items())
+    )
+    (tmp_path / "targets").write_bytes(b"\n".join(targets) + b"\n")
+    more = {"format": "columns", "targets": str(tmp_path / "targets"), "passes": 2}
+    check(tmp_path, monkeypatch, inputs=(str(tmp_path / "columns"),), **options_for(name, **more))
+
+
+def test_several_files_bad_records_and_validation(
+    rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = tmp_path / "second"
+    second.write_bytes(ROWS[:3000].replace(b"w17:2", b"w17:x"))
+    copies = tmp_path / "copies"
+    check(
+        tmp_path,
+        monkeypatch,
+        inputs=(str(second), str(rows), str(second)),
+        format="pairs",
+        on_bad_line="skip",
+        bad_lines=str(copies),
+        valid=str(rows),
+        patience=2,
+        **options_for("mission", passes=4),
+    )
+    assert copies.read_bytes().count(b"w17:x") == 2 * ROWS[:3000].count(b"w17:2")
