@@ -25,8 +25,9 @@ class SlotNames {
 
   // Called between rows: `used` slots have their names, there may soon be `slots`.
   void reserve(const Batch& batch, std::size_t used, std::size_t slots) {
-    const NameRef now{0, batch.naming == Naming::kKmer ? NameRef::kKmer + static_cast<std::uint32_t>(batch.kmer_length)
-                                                       : NameRef::kDecimal};
+    const NameRef now =
+        NameRef::spelled(batch.naming == Naming::kKmer ? NameRef::kKmer + static_cast<std::uint32_t>(batch.kmer_length)
+                                                       : NameRef::kDecimal);
     const bool differs = used != 0 && now.length != spelled_.length;
     if (!refs_.empty() || batch.naming == Naming::kText || differs) fill(slots);
     if (refs_.empty()) spelled_ = now;
@@ -35,7 +36,7 @@ class SlotNames {
   // Names a slot after entry j; reserve() has been called for the row.
   void keep(Slot slot, const Batch& batch, std::size_t j) {
     if (refs_.empty()) return;
-    dead_ += refs_[slot].stored() ? refs_[slot].length : 0;
+    dead_ += refs_[slot].pooled() ? refs_[slot].length : 0;
     refs_[slot] = pool_.add(batch, j);
     if (dead_ > kWaste && dead_ > pool_.bytes() / 2) compact();
   }
@@ -43,7 +44,7 @@ class SlotNames {
   // Counts it when the slot's key is met under another name than it came with.
   void check(Slot slot, const Batch& batch, std::size_t j) {
     if (refs_.empty() || batch.naming != Naming::kText) return;
-    if (refs_[slot].stored() && pool_.stored(refs_[slot]) != batch.view(batch.names[j])) ++collisions_;
+    if (refs_[slot].stored() && !pool_.is(refs_[slot], batch.view(batch.names[j]))) ++collisions_;
   }
   std::uint64_t collisions() const { return collisions_; }
 
@@ -80,7 +81,7 @@ class SlotNames {
     bool spelled = true;
     refs_.reserve(slots);
     for (const std::uint64_t length : lengths) {
-      NameRef ref{0, static_cast<std::uint32_t>(length)};
+      NameRef ref = NameRef::spelled(static_cast<std::uint32_t>(length));
       if (ref.stored()) {
         if (length > bytes.size() - offset) throw BadState("state: names are cut off");
         ref = pool_.add({bytes.data() + offset, static_cast<std::size_t>(length)});
@@ -112,9 +113,9 @@ class SlotNames {
   }
 
   NamePool pool_;
-  NameRef spelled_{0, NameRef::kDecimal};  // of slots named before any name was stored
+  NameRef spelled_ = NameRef::spelled(NameRef::kDecimal);  // of slots named before any name was stored
   Buffer<NameRef> refs_;
-  std::size_t dead_ = 0;  // bytes of names that were replaced
+  std::size_t dead_ = 0;  // bytes in the pool of names that were replaced
   std::uint64_t collisions_ = 0;
 };
 

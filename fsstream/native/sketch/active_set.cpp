@@ -66,7 +66,7 @@ std::uint32_t ActiveSet::insert(Key key, std::uint32_t home, float weight, NameR
 
 NameRef ActiveSet::add_name(std::string_view name, Key key) {
   std::uint64_t number;
-  if (canonical_decimal(name, number) && number == key) return {0, NameRef::kDecimal};
+  if (canonical_decimal(name, number) && number == key) return NameRef::spelled(NameRef::kDecimal);
   return names_.add(name);
 }
 
@@ -84,11 +84,8 @@ void ActiveSet::scale_weights(double factor) {
 }
 
 void ActiveSet::check_name(std::uint32_t slot, const Batch& batch, std::size_t j) {
-  const NameRef ref = refs_[slot];
-  if (batch.naming == Naming::kText && ref.stored()) {
-    const std::string_view met = batch.view(batch.names[j]);
-    if (met.size() == ref.length && std::memcmp(met.data(), names_.stored(ref).data(), ref.length) == 0) return;
-  }
+  const NameRef& ref = refs_[slot];
+  if (batch.naming == Naming::kText && ref.stored() && names_.is(ref, batch.view(batch.names[j]))) return;
   std::string scratch;
   const std::string_view met = batch.name(j, scratch);
   std::string known = name(slot);
@@ -158,7 +155,7 @@ std::vector<ActiveSet::Saved> ActiveSet::read(const StateReader& in) {
   std::vector<Saved> saved;
   std::size_t offset = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    NameRef ref{0, static_cast<std::uint32_t>(lengths[i])};
+    NameRef ref = NameRef::spelled(static_cast<std::uint32_t>(lengths[i]));
     const bool derived =
         lengths[i] == NameRef::kDecimal || (lengths[i] > NameRef::kKmer && lengths[i] <= NameRef::kKmer + 32);
     if (!derived) {
