@@ -142,8 +142,7 @@ void Newton::move(double u, double y, double h) {
   const double active_step = active_pull > 0.0 ? flow(loss_, u, y, h * active_pull) / active_pull : 0.0;
   const double other_step = all_pull > 0.0 ? flow(loss_, u, y, h * all_pull) / all_pull : 0.0;
   intercept_ += active_step * rate0;
-  for (std::size_t i = 0; i < actives_; ++i)
-    active_.weight(slots_[i]) += static_cast<float>(active_step * steps_[i]);
+  for (std::size_t i = 0; i < actives_; ++i) active_.weight(slots_[i]) += static_cast<float>(active_step * steps_[i]);
   const std::size_t at = actives_;
   row_.claim(others_, other_step, prior_evidence, scaled_.data() + at, counts_.data() + at, estimates_.data() + at,
              steps_.data() + at, terms_.data());
