@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream import __version__
-from fsstream._native import LinearModel, ProductModel, RandomFeatureModel, key_of_name
+from fsstream._native import LinearModel, ProductModel, RandomFeatureModel, key_of_name, pair_key
 from fsstream.archive import load, pack, pack_texts, unpack, unpack_texts
 from fsstream.basis import Basis
 from fsstream.errors import CorruptError
@@ -58,7 +58,10 @@ class Model:
         return len(self.intercepts)
 
     def keys(self) -> NDArray[np.uint64]:
-        """The identity of each feature: 2-bit codes of k-mers, else what its name gives."""
+        """The identity of each feature: 2-bit codes of k-mers, else what its name gives; of both factors."""
+        if self.has_products:
+            triples = zip(*(column.tolist() for column in self.factors()), strict=True)
+            return np.array([pair_key(a, b) if product else a for a, b, product in triples], dtype=np.uint64)
         return np.array([self._key_of(name) for name in self.selection.raw_names], dtype=np.uint64)
 
     def predictor(self) -> Predictor:
@@ -83,7 +86,8 @@ class Model:
     @property
     def has_products(self) -> bool:
         """Names may be `a*b`: products of two features."""
-        return str(self.options.get("set", {}).get("degree", 1)) == "2"
+        settings = self.options.get("set", {})
+        return "2" in (str(settings.get("degree")), str(settings.get("interactions")))
 
     def factors(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint8]]:
         """The keys of both factors of each name, and whether there are two."""

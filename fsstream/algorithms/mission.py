@@ -20,21 +20,29 @@ Departures The top k are kept by a threshold and a prune at 2k candidates instea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
 from fsstream.algorithms.sgd import SgdLearner, checked_l2, lanes_for, rate_of, softmax_kernel
-from fsstream.errors import LimitError, UsageError
+from fsstream.algorithms.stability import Bootstrap
+from fsstream.errors import CorruptError, LimitError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fsstream.selection import Selection
 
 CELL = 4  # bytes of a cell of the sketch
 CANDIDATE = 48  # bytes a candidate takes in the active set, its table being half full
 NAME = 32  # bytes planned for a name; long ones are counted as they come
 SMALLEST_WIDTH, LARGEST_WIDTH = 1 << 12, 1 << 26
+PAIRS_AT_ONCE = 1 << 18  # entries that pairs are made of before they are learned
 CELLS_PER_FEATURE = 16  # of a sketch row, for each of the k features
 
 
@@ -70,6 +78,22 @@ class MissionParameters:
     gamma: float = parameter(
         1.0, "factor on all that is not among the top k, after each row; 1 keeps everything", low=0.5, high=1
     )
+    interactions: int = parameter(
+        1,
+        "2: each pair of a row's features is a feature, too, named a*b, its value the product",
+        low=1,
+        high=2,
+    )
+    pairs_per_row: int = parameter(
+        100_000, "interactions=2: most pairs of a row; more end the run", low=1, high=1 << 30
+    )
+    stability: int = parameter(
+        0,
+        "B: add to each feature the share of B bootstrap replicates that also select it; time and memory "
+        "are B + 1 times those of one",
+        low=0,
+        high=1000,
+    )
     tolerance: float = parameter(
         1e-3, "with several passes: stop when a pass lowers the mean loss by less than this share", low=0
     )
@@ -91,7 +115,8 @@ def sketch_width(common: Common, parameters: MissionParameters, lanes: int = 1) 
             )
         return width
     wanted = max(1 << 16, CELLS_PER_FEATURE * (common.k or 1))
-    fitting = common.memory // (2 * CELL * parameters.sketch_depth * lanes)
+    copies = 2 * (parameters.stability + 1)
+    fitting = common.memory // (copies * CELL * parameters.sketch_depth * lanes)
     limit = min(LARGEST_WIDTH, power_of_two_below(max(fitting, SMALLEST_WIDTH)))
     return min(2 * power_of_two_below(wanted - 1), limit)
 
@@ -123,7 +148,46 @@ class Mission(SgdLearner):
         self.depth = checked_depth(parameters.sketch_depth)
         self.adaptive = is_adaptive(common, parameters)
         self.exact = self.adaptive or (parameters.active == "exact" and parameters.rule != "paper")
+        self.parameters = parameters
         super().__init__(self._kernel(common, parameters, task), common.passes, parameters.tolerance)
+        self.bootstrap = Bootstrap(
+            lambda: self._kernel(common, parameters, task), parameters.stability, common.seed
+        )
+
+    def update(self, batch: _native.Batch) -> NDArray[np.float32]:
+        """Learn the rows, with their pairs if asked for; return what they would have been given before."""
+        if self.parameters.interactions == 1:
+            return self._learn(batch)
+        scores, row = [], 0
+        while row < batch.rows:
+            most = self.parameters.pairs_per_row
+            pairs, row = batch.with_pairs(row, PAIRS_AT_ONCE, most, self.kernel.rows + 1)
+            scores.append(self._learn(pairs))
+        return joined(scores)
+
+    def _learn(self, batch: _native.Batch) -> NDArray[np.float32]:
+        scores = self.kernel.update(batch)
+        self.bootstrap.update(batch)
+        return scores
+
+    def selection(self) -> Selection:
+        """The k best, and how stable each is when that was asked for."""
+        chosen = super().selection()
+        if self.parameters.stability == 0:
+            return chosen
+        return replace(chosen, extra={"stability": self.bootstrap.shares(chosen)})
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The kernel's arrays, and its replicates'."""
+        return {**super().state(), **self.bootstrap.state()}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what `state` gave."""
+        super().restore(state)
+        try:
+            self.bootstrap.restore(state)
+        except (KeyError, RuntimeError) as error:
+            raise CorruptError(f"the saved state does not fit these options: {error}") from error
 
     def _kernel(
         self, common: Common, parameters: MissionParameters, task: Task
@@ -196,11 +260,29 @@ class Mission(SgdLearner):
         weights = parameters.sketch_depth * lanes
         evidence = 2 if is_adaptive(common, parameters) else 0
         beside = (CELL + 1) * lanes if task.loss == "softmax" else 0
-        return {
+        plan = {
             "sketch": CELL * (weights + evidence) * sketch_width(common, parameters, lanes),
             "active set": (CANDIDATE + 2 * beside) * max(candidates, 8),
             "names": NAME * candidates,
         }
+        if parameters.stability:
+            plan["replicates"] = parameters.stability * sum(plan.values())
+        return plan
+
+
+def joined(parts: list[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Scores of the parts of a batch; a class that an early part had not met yet scored -inf."""
+    if not parts:
+        return np.empty(0, np.float32)
+    if parts[0].ndim == 1:
+        return np.concatenate(parts)
+    widest = parts[-1].shape[1]
+    return np.concatenate(
+        [
+            np.pad(part, ((0, 0), (0, widest - part.shape[1])), constant_values=-np.float32(np.inf))
+            for part in parts
+        ]
+    )
 
 
 def is_adaptive(common: Common, parameters: MissionParameters) -> bool:

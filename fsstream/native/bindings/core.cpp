@@ -15,6 +15,7 @@
 #include "core/dot.hpp"
 #include "core/errors.hpp"
 #include "core/row_copy.hpp"
+#include "core/row_pairs.hpp"
 #include "hash/identity.hpp"
 
 namespace fsstream {
@@ -158,6 +159,8 @@ void bind_core(nb::module_& m) {
       nb::arg("x"), nb::arg("y"));
   m.def("screen_moments", &screened, nb::arg("x"), nb::arg("residual"), nb::arg("baseline") = false);
 
+  m.def("pair_key", &pair_key, nb::arg("a"), nb::arg("b"));
+
   nb::class_<Batch>(m, "Batch")
       .def(nb::init<>())
       .def_static("from_arrays", &from_arrays, nb::arg("row_starts"), nb::arg("keys"), nb::arg("values"),
@@ -189,6 +192,22 @@ void bind_core(nb::module_& m) {
             return rest;
           },
           nb::arg("first"))
+      .def(
+          "with_pairs",
+          [](const Batch& batch, std::size_t first, std::size_t enough, std::size_t most, std::size_t row_number) {
+            Batch pairs;
+            pairs.start({}, nullptr);
+            const std::size_t next = append_pairs(batch, first, enough, most, row_number, pairs);
+            return nb::make_tuple(std::move(pairs), next);
+          },
+          nb::arg("first"), nb::arg("enough"), nb::arg("most"), nb::arg("row_number"))
+      .def(
+          "set_importance",
+          [](Batch& batch, Vector<float> importance) {
+            if (importance.size() != batch.rows()) throw std::invalid_argument("one importance per row");
+            std::copy_n(importance.data(), importance.size(), batch.importance.data());
+          },
+          nb::arg("importance"))
       .def("set_targets", &set_targets, nb::arg("targets"))
       .def("normalize_l2", &Batch::normalize_l2, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("source", [](const Batch& batch) { return nb::bytes(batch.source.data(), batch.source.size()); })

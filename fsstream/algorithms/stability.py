@@ -1,0 +1,92 @@
+"""Stability: an online bootstrap beside a learner, in the same pass.
+
+B replicates of the kernel learn the same rows, each row as often as a Poisson(1) draw says: once in the
+mean, like rows drawn with replacement (Oza and Russell, "Online Bagging and Boosting", 2001). The share
+of replicates that select a feature, too, says how much the selection hangs on which rows were met.
+Draws come from the seed, the replicate and the number of the row alone.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from fsstream._native import Batch
+    from fsstream.selection import Selection
+
+# Chances that a row is drawn 0, 1, ... 11 times or fewer.
+_CHANCES = np.cumsum([math.exp(-1) / math.factorial(times) for times in range(12)])
+
+
+def poisson_draws(seed: int, replicate: int, first: int, rows: int) -> NDArray[np.float32]:
+    """How often each of the rows `first`, ... counts in a replicate."""
+    numbers = np.arange(first, first + rows, dtype=np.uint64)
+    start = np.uint64((seed * 0x9E3779B97F4A7C15 + (replicate + 1) * 0xD1B54A32D192ED03) & (2**64 - 1))
+    uniform = _mixed(_mixed(numbers) ^ start) / 2.0**64
+    return np.searchsorted(_CHANCES, uniform, side="right").astype(np.float32)
+
+
+def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finaliser of SplitMix64."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
+class Bootstrap:
+    """The replicates."""
+
+    def __init__(self, make_kernel: Callable[[], Any], replicates: int, seed: int) -> None:
+        self._kernels = [make_kernel() for _ in range(replicates)]
+        self._seed = seed
+        self._rows = 0
+
+    def update(self, batch: Batch) -> None:
+        """Every replicate learns the rows as often as it drew them."""
+        importance = np.array(batch.importance)
+        for replicate, kernel in enumerate(self._kernels):
+            draws = poisson_draws(self._seed, replicate, self._rows, batch.rows)
+            batch.set_importance(importance * draws)
+            kernel.update(batch)
+        batch.set_importance(importance)
+        self._rows += batch.rows
+
+    def shares(self, selection: Selection) -> NDArray[np.float32]:
+        """Of each selected feature: the share of replicates that select it, for its class."""
+        chosen = _members(selection.raw_names, selection.classes)
+        counts = np.zeros(len(chosen), np.float32)
+        for kernel in self._kernels:
+            names, _, *classes = kernel.top()
+            also = set(_members(names, classes[0] if classes else None))
+            counts += [member in also for member in chosen]
+        return counts / np.float32(max(1, len(self._kernels)))
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The arrays of all replicates."""
+        arrays = {
+            f"replicate_{i}/{name}": array
+            for i, kernel in enumerate(self._kernels)
+            for name, array in kernel.state().items()
+        }
+        return {**arrays, "bootstrap_rows": np.array([self._rows], dtype=np.uint64)} if self._kernels else {}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what `state` gave."""
+        for i, kernel in enumerate(self._kernels):
+            prefix = f"replicate_{i}/"
+            kernel.restore(
+                {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
+            )
+        if self._kernels:
+            self._rows = int(state["bootstrap_rows"][0])
+
+
+def _members(names: Any, classes: Any) -> list[Any]:
+    return list(names) if classes is None else list(zip(names, classes, strict=True))
