@@ -23,8 +23,26 @@ def json_line(record: dict[str, Any]) -> bytes:
     try:
         return orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
     except orjson.JSONEncodeError:
-        plain = {key: value.item() if hasattr(value, "item") else value for key, value in record.items()}
-        return json.dumps(plain, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+        return json.dumps(record, separators=(",", ":"), default=_plain).encode() + b"\n"
+
+
+def _plain(number: Any) -> float | int:
+    """A number of numpy's, as short as it round-trips."""
+    return float(str(number)) if number.dtype.kind == "f" else int(number)
+
+
+def json_text(record: dict[str, Any]) -> bytes:
+    """One object over several lines, for files that people look at too."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
+    try:
+        return orjson.dumps(record, option=options)
+    except orjson.JSONEncodeError:
+        return json.dumps(record, indent=2, default=_plain).encode() + b"\n"
+
+
+def first_records(selection: Selection, count: int) -> list[dict[str, Any]]:
+    """The records of the first ranks."""
+    return [record for record in selection_records(selection) if record["rank"] <= count]
 
 
 def selection_records(selection: Selection) -> Iterator[dict[str, Any]]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from fsstream.rows import Rows, RowSource
     from fsstream.sources import Block, Position
 
+FIRST_BAD_RECORDS = 5  # whose messages are kept
 BadRecord = tuple[int, int, int, str, str | None]
 
 
@@ -272,6 +273,7 @@ class BadRecords:
     options: InputOptions
     count: int = 0
     counted: bool = False  # a whole pass has been seen
+    first: list[str] = field(default_factory=list)  # what was wrong with the first ones
     _file: io.BufferedWriter | None = field(default=None, repr=False)
 
     def take(self, parsed: Parsed) -> None:
@@ -314,6 +316,8 @@ class BadRecords:
 
     def _skip(self, block: Block, record: BadRecord) -> None:
         self.count += 1
+        if self.count <= FIRST_BAD_RECORDS:
+            self.first.append(fault(block, record).message)
         if self.options.bad_lines is not None:
             self._copy(bytes(block.data[record[0] : record[0] + record[1]]))
         if self.options.max_bad is not None and self.count > self.options.max_bad:

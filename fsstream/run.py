@@ -17,9 +17,11 @@ from fsstream import __version__
 from fsstream._native import LossMeter
 from fsstream.checkpoint import Snapshot
 from fsstream.config import parse_parameters
+from fsstream.course import Course
 from fsstream.errors import UsageError
 from fsstream.feeds import FeedState, Place, make_feed
 from fsstream.memory import peak_memory
+from fsstream.output import first_records
 from fsstream.progress import Progress
 from fsstream.reading import make_reading
 from fsstream.saving import Mark, Saving
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from fsstream.rows import RowSource
     from fsstream.selection import Selection
     from fsstream.sources import Source
+
+SHOWN_FEATURES = 50  # of each class, in the summary
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,7 @@ class _Run:
         self._training = Training(options, chosen, feed.aim, task, reading.recipe)
         self.learner = self._training.learner
         self._meter = LossMeter(self._aim.loss)
+        self._course = Course(self.learner, chosen.access, with_selection=options.summary is not None)
         self._validation = Validation(options, self._training.model) if options.valid else None
         self.passes = 0
         self._place = Place()  # behind what has been learned of the current pass
@@ -144,6 +149,7 @@ class _Run:
     def _go_on(self, before: Snapshot) -> None:
         """Take over what an interrupted run had learned."""
         self.passes, self._place = before.passes, before.feed.place
+        self._course.go_on(before.feed.rows * max(before.passes, 1))
         self._meter.restore(before.part("meter"))
         self.learner.restore(before.part("learner"))
         if not self.learner.resumes_within_a_pass:
@@ -161,6 +167,7 @@ class _Run:
                 self._learn_once(progress)
                 self.passes += 1
                 wanted = self.learner.end_pass()
+                self._course.note()
                 if self._validation is not None and not self._validation.after_pass(self.passes):
                     break
 
@@ -172,6 +179,7 @@ class _Run:
             if self.passes == 0 and scores is not None:
                 self._meter.add(batch, scores)
             self._place = self._feed.place
+            self._course.learned(batch.rows)
             progress.update(batch.rows, self._meter.mean if self._meter.rows else None)
         self._place = Place()
 
@@ -226,6 +234,7 @@ class _Run:
                 "rows": self._aim.rows,
                 "entries": self._reading.entries,
                 "bad_records": self._reading.bad.count,
+                "first_bad_records": self._reading.bad.first,
                 "skipped_windows": self._reading.skipped_windows,
                 **self._reading.recipe(),
             },
@@ -234,6 +243,8 @@ class _Run:
             "progressive_validation": self._progressive(),
             "validation": self._validation.history if self._validation else None,
             "selected": len(model.selection),
+            "largest": first_records(model.selection, SHOWN_FEATURES),
+            "course": self._course.points,
             "intercepts": [float(value) for value in model.intercepts],
             "backend": dict(self.learner.facts()),
             "notes": self._reading.notes,

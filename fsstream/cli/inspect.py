@@ -13,9 +13,8 @@ from fsstream.text import to_text
 @click.option("--debug", is_flag=True, help="show tracebacks")
 def command(model: str, debug: bool) -> None:
     """Say what is in a model as one JSON object, after checking its digest."""
-    import orjson
-
     from fsstream.model import load_model
+    from fsstream.output import json_text
 
     found = load_model(model)
     facts = {
@@ -32,4 +31,4 @@ def command(model: str, debug: bool) -> None:
         kernel = {"kernel": found.basis.kernel, "width": found.basis.width, "seed": found.basis.seed}
         inputs = {to_text(name): effect for name, effect in found.basis.ranked_inputs()}
         facts |= {"basis": kernel, "inputs": inputs}
-    stdout.write([orjson.dumps(facts, option=orjson.OPT_INDENT_2), b"\n"])
+    stdout.write([json_text(facts)])

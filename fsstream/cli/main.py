@@ -24,6 +24,7 @@ COMMANDS = {
     "transform": "the same stream, reduced to the selected features",
     "inspect": "what is in a model; verifies its digest",
     "merge": "models trained on shards -> one",
+    "report": "one self-contained page with plots",
     "plan": "the memory, passes, disk and time a run will need",
     "synth": "planted problems of the papers, with their truth",
     "algos": "the backends, or one backend's parameters",

@@ -27,10 +27,8 @@ def select(options: SelectOptions) -> None:
 
 def run_and_publish(options: SelectOptions, go: Callable[[], Outcome]) -> None:
     """Run, and have all that was asked for appear together: whole, or not at all."""
-    import orjson
-
     from fsstream.lock import held
-    from fsstream.output import check_form, selection_file, selection_lines
+    from fsstream.output import check_form, json_text, selection_file, selection_lines
     from fsstream.publish import Publisher, check_writable
 
     for path in (options.output, options.model, options.summary, options.bad_lines, options.checkpoint):
@@ -41,7 +39,7 @@ def run_and_publish(options: SelectOptions, go: Callable[[], Outcome]) -> None:
         if options.model:
             publisher.add(options.model, outcome.model.to_bytes())
         if options.summary:
-            publisher.add(options.summary, orjson.dumps(outcome.summary, option=orjson.OPT_INDENT_2) + b"\n")
+            publisher.add(options.summary, json_text(outcome.summary))
         if options.output:
             publisher.add(options.output, selection_file(outcome.model.selection, options.output))
         publisher.commit()

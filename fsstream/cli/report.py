@@ -1,0 +1,37 @@
+"""`fsstream report`: one page about runs."""
+
+from __future__ import annotations
+
+import click
+
+from fsstream.cli import stdout
+from fsstream.cli.options import GroupedCommand
+from fsstream.errors import UsageError
+
+
+@click.command("report", cls=GroupedCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("files", nargs=-1, metavar="SUMMARY...", type=click.Path())
+@click.option("--output", "-o", type=click.Path(), help="write the page to a file")
+@click.option("--title", default="Feature selection", show_default=True, help="heading of the page")
+@click.option("--debug", is_flag=True, help="show tracebacks")
+def command(files: tuple[str, ...], output: str | None, title: str, debug: bool) -> None:
+    """Make one self-contained HTML page of what `select --summary` wrote; several runs side by side.
+
+    Models and selections are shown too, as far as they tell.
+    """
+    from fsstream.publish import Publisher, check_writable
+    from fsstream.report.page import make_page
+    from fsstream.report.runs import load_runs
+
+    if not files:
+        raise UsageError(
+            "there is nothing to report", hint="name a summary: `fsstream select --summary FILE`"
+        )
+    check_writable(output)
+    page = make_page(load_runs(list(files)), title).encode("utf-8", "backslashreplace")
+    if output is None:
+        stdout.write([page])
+        return
+    with Publisher() as publisher:
+        publisher.add(output, page)
+        publisher.commit()
