@@ -149,7 +149,11 @@ class CheckpointWriter:
 
 def load_checkpoint(path: str) -> Checkpoint:
     """Read a checkpoint; CorruptError when it is not one, or not whole."""
-    meta, members = load(Path(path))
+    return checkpoint_of(*load(Path(path)), path)
+
+
+def checkpoint_of(meta: Mapping[str, Any], members: Members, path: str) -> Checkpoint:
+    """The checkpoint in an archive; `path` is for messages."""
     if meta.get("format") != FORMAT:
         raise CorruptError(f"{path}: not a checkpoint but {meta.get('format', 'something else')}")
     if meta.get("version") != VERSION:

@@ -170,15 +170,16 @@ class Model:
 
 def load_model(path: str | Path) -> Model:
     """Read a model file; CorruptError when it is not one, or not whole."""
-    return _checked(*load(Path(path)), path)
+    return model_of(*load(Path(path)), path)
 
 
 def parse_model(data: bytes, path: str) -> Model:
     """The model in the bytes of a file; `path` is for messages."""
-    return _checked(*unpack(data, path), path)
+    return model_of(*unpack(data, path), path)
 
 
-def _checked(meta: dict[str, Any], members: dict[str, NDArray[Any]], path: str | Path) -> Model:
+def model_of(meta: dict[str, Any], members: dict[str, NDArray[Any]], path: str | Path) -> Model:
+    """The model in an archive; `path` is for messages."""
     if meta.get("format") != FORMAT:
         raise CorruptError(f"{path}: not a model but {meta.get('format', 'something else')}")
     if meta.get("version") != VERSION:

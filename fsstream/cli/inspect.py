@@ -1,23 +1,41 @@
-"""`fsstream inspect`: what is in a model."""
+"""`fsstream inspect`: what is in a model or a checkpoint."""
 
 from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fsstream.cli import stdout
 from fsstream.text import to_text
 
+if TYPE_CHECKING:
+    from fsstream.checkpoint import Checkpoint
+    from fsstream.model import Model
+
 
 @click.command("inspect")
 @click.argument("model", type=click.Path())
 @click.option("--debug", is_flag=True, help="show tracebacks")
 def command(model: str, debug: bool) -> None:
-    """Say what is in a model as one JSON object, after checking its digest."""
-    from fsstream.model import load_model
+    """Say what is in a model, or in a checkpoint, as one JSON object, after checking its digest."""
+    from fsstream import checkpoint
+    from fsstream.archive import load
+    from fsstream.model import model_of
     from fsstream.output import json_text
 
-    found = load_model(model)
-    facts = {
+    meta, members = load(Path(model))
+    if meta.get("format") == checkpoint.FORMAT:
+        facts = _of_checkpoint(checkpoint.checkpoint_of(meta, members, model))
+    else:
+        facts = _of_model(model_of(meta, members, model))
+    stdout.write([json_text(facts)])
+
+
+def _of_model(found: Model) -> dict[str, Any]:
+    facts: dict[str, Any] = {
         "kind": found.kind,
         "loss": found.loss,
         "labels": found.labels,
@@ -31,4 +49,28 @@ def command(model: str, debug: bool) -> None:
         kernel = {"kernel": found.basis.kernel, "width": found.basis.width, "seed": found.basis.seed}
         inputs = {to_text(name): effect for name, effect in found.basis.ranked_inputs()}
         facts |= {"basis": kernel, "inputs": inputs}
-    stdout.write([json_text(facts)])
+    return facts
+
+
+def _of_checkpoint(found: Checkpoint) -> dict[str, Any]:
+    origin, snapshot = found.origin, found.snapshot
+    facts: dict[str, Any] = {
+        "checkpoint_of": origin.options.algo,
+        "inputs": origin.inputs,
+        "folder": origin.folder,
+        "resumes": origin.resumes,
+        "options": dataclasses.asdict(origin.options),
+    }
+    if snapshot is None:  # written before anything was learned
+        return {**facts, "passes": 0, "rows": 0}
+    place = snapshot.feed.place
+    return {
+        **facts,
+        "kind": snapshot.feed.kind,
+        "loss": snapshot.feed.loss,
+        "labels": snapshot.feed.labels,
+        "passes": snapshot.passes,
+        "rows": snapshot.feed.rows,
+        "position": dataclasses.asdict(place.position) if place.position else None,
+        "state_bytes": sum(array.nbytes for array in snapshot.members.values()),
+    }

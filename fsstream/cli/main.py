@@ -22,7 +22,7 @@ COMMANDS = {
     "predict": "one JSON line per example: score, probability, class",
     "evaluate": "one JSON object: accuracy, auc, rmse ... as they apply",
     "transform": "the same stream, reduced to the selected features",
-    "inspect": "what is in a model; verifies its digest",
+    "inspect": "what is in a model or a checkpoint; verifies its digest",
     "merge": "models trained on shards -> one",
     "report": "one self-contained page with plots",
     "plan": "the memory, passes, disk and time a run will need",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -67,6 +68,18 @@ def test_a_stopped_run_is_saved_and_goes_on(number: int, folder: Path, whole: by
     again = fsstream("resume", "saved", stdin=ROWS)
     assert (again.returncode, again.stdout, again.stderr) == (0, whole, b"")
     assert sorted(path.name for path in folder.iterdir()) == ["rows", "saved"]
+
+
+def test_inspect_says_where_a_run_stands(folder: Path) -> None:
+    stopped_half_way(folder, signal.SIGTERM)
+    facts = json.loads(fsstream("inspect", "saved").stdout)
+    assert (facts["checkpoint_of"], facts["labels"], facts["passes"]) == ("mission", ["0", "1"], 0)
+    assert 0 < facts["rows"] < 50_000
+    assert 0 < facts["position"]["offset"] < len(ROWS)
+    damaged = bytearray((folder / "saved").read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    (folder / "saved").write_bytes(damaged)
+    assert fsstream("inspect", "saved").returncode == 5
 
 
 def test_a_killed_run_goes_on_from_its_last_checkpoint(folder: Path, whole: bytes) -> None:
