@@ -137,7 +137,9 @@ def bring_up_to_date(environment, extras):
     make_ready(environment)
     if {**stamp, "sources": wanted["sources"]} != wanted:
         say("installing what fsstream needs")
-        if not environment.put_pip_in() or not environment.install(*requirements(extras)):
+        if not environment.put_pip_in():
+            sys.exit(1)  # it has said why
+        if not environment.install(*requirements(extras)):
             fail("the requirements could not be installed; the reason stands above")
     if {**stamp, "extras": extras} != wanted:
         say("compiling the core")
