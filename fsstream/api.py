@@ -12,7 +12,7 @@ import numpy as np
 from fsstream import run
 from fsstream.algorithms.learner import Access
 from fsstream.arrays import ids_source, matrix_source
-from fsstream.config import LEARNING_FIELDS, ApplyOptions, SelectOptions, from_mapping
+from fsstream.config import LEARNING_FIELDS, ApplyOptions, InputOptions, SelectOptions, from_mapping
 from fsstream.errors import DataError, Interrupted, UsageError
 from fsstream.feeds import Aim
 from fsstream.reading import Reading, RowsReading, make_reading
@@ -43,12 +43,12 @@ def read(source: Any, *, format: str = "auto", **options: Any) -> Iterator[Rows]
     <8124 rows with 170604 entries of data/mushrooms.libsvm.zst> ['1', '2'] (8124, 113)
     """
     paths, given = find_source(source)
-    resolved = from_mapping(ApplyOptions, {"inputs": paths, "format": format, "quiet": True, **options})
+    resolved = from_mapping(InputOptions, {"inputs": paths, "format": format, "quiet": True, **options})
     resolved.check()
     return _read(resolved, given)
 
 
-def _read(options: ApplyOptions, given: Source | RowSource | None) -> Iterator[Rows]:
+def _read(options: InputOptions, given: Source | RowSource | None) -> Iterator[Rows]:
     with closing(make_reading(options, given)) as reading:
         batches = reading.batches(reuse=False) if isinstance(reading, Reading) else reading.batches()
         for parsed in batches:
@@ -68,7 +68,8 @@ def select(
     `source` is what the command reads: a path or several, a file object, or pieces of bytes. Or it is
     rows: a scipy matrix, a dense array, `(ids, values, indptr)`, `(ids, values)` with an array of each
     for every row, or what `read` gives. Arrays come with labels `y`, and may have row weights and, if
-    they are matrices, names of the columns; without names a column is called by its number.
+    they are matrices, names of the columns; without names a column is called by its number. A data
+    frame or Arrow table (with `fsstream[parquet]`) is read like a Parquet file; labels are a column, or `y`.
 
     The outcome has `names`, `weights`, `to_dict()` and `to_jsonl()`; its `model` predicts, its
     `summary` says what happened.
@@ -259,6 +260,12 @@ def _of_pieces(source: Any, pieces: Iterator[Any]) -> tuple[tuple[str, ...], Sou
 
 
 def _rows_of_arrays(source: Any, y: Any, weights: Any, names: Any) -> RowSource | None:
+    if hasattr(source, "__arrow_c_stream__"):
+        from fsstream.arrow import FrameSource
+
+        if names is not None:
+            raise UsageError("a data frame has names of its own")
+        return FrameSource(source, y, weights)
     if hasattr(source, "tocsr") or isinstance(source, np.ndarray):
         return matrix_source(source, y, weights, names)
     if isinstance(source, list | tuple) and source:

@@ -14,7 +14,7 @@ import numpy as np
 
 from fsstream._native import ArrayRows, Batch
 from fsstream.errors import UsageError
-from fsstream.rows import Rows, row_block
+from fsstream.rows import Rows, RowSource, row_block
 from fsstream.text import to_bytes
 
 if TYPE_CHECKING:
@@ -56,10 +56,8 @@ class Labels:
         return places.astype(np.uint32), [self.texts[place] for place in used.tolist()]
 
 
-class ArraySource:
-    """The rows of arrays as a RowSource."""
-
-    rereadable = True
+class ArraySource(RowSource):
+    """The rows of arrays."""
 
     def __init__(
         self,
@@ -78,7 +76,7 @@ class ArraySource:
         self._rows = rows
         self._chunk = max(1, min(chunk, _ROWS))
         self._labels = Labels(y, rows)
-        self._weights = _weights(weights, rows)
+        self._weights = row_weights(weights, rows)
         self._builder = ArrayRows(None if names is None else [_name(text) for text in names])
 
     def rows(self) -> Iterator[Rows]:
@@ -94,13 +92,6 @@ class ArraySource:
         batch = Batch()
         self._builder.fill(block.data, batch, self.name, starts, ids, values, places, texts, weights)
         return Rows(block, batch)
-
-    def progress(self) -> tuple[int, None]:
-        """Nothing is read from files here."""
-        return 0, None
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 def matrix_source(X: Any, y: Any = None, weights: Any = None, names: Any = None) -> ArraySource:
@@ -197,7 +188,8 @@ def _check_names(names: Any, columns: int) -> None:
         raise UsageError(f"{len(names)} names for {columns} columns")
 
 
-def _weights(weights: Any, rows: int) -> NDArray[np.float32] | None:
+def row_weights(weights: Any, rows: int) -> NDArray[np.float32] | None:
+    """One weight a row, if there are any."""
     if weights is None:
         return None
     column = np.ascontiguousarray(weights, dtype=np.float32)

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 FORMATS = (
     "auto", "libsvm", "pairs", "tokens", "vw", "seq", "fasta", "fastq", "csv", "tsv", "jsonl", "columns",
+    "parquet",
 )  # fmt: skip
 LOSSES = ("auto", "logistic", "squared-hinge", "hinge", "squared", "softmax")
+TYPED_TABLES = ("csv", "tsv", "parquet")
 KMER_FORMATS = ("seq", "fasta", "fastq")
 
 
@@ -60,10 +62,10 @@ class InputOptions:
         None, "fasta, fastq: table of record id or file name, TAB, label", kind="path", group=_IN
     )
     targets: str | None = option(None, "columns: one label a line, for each sample", kind="path", group=_IN)
-    label_column: str | None = option(None, "csv, tsv, jsonl: name (or number) of the label", group=_IN)
+    label_column: str | None = option(None, "tables, jsonl: name (or number) of the label", group=_IN)
     no_header: bool = option(False, "csv, tsv: columns are c1, c2, ...", kind="switch", group=_IN)
-    numeric: tuple[str, ...] = option((), "csv, tsv: columns that hold numbers", kind="list", group=_IN)
-    categorical: tuple[str, ...] = option((), "csv, tsv: columns that hold words", kind="list", group=_IN)
+    numeric: tuple[str, ...] = option((), "csv, tsv, parquet: columns of numbers", kind="list", group=_IN)
+    categorical: tuple[str, ...] = option((), "csv, tsv, parquet: columns of words", kind="list", group=_IN)
     groups: str | None = option(None, "fgm: table of feature, TAB, group", kind="path", group=_IN)
     keep: tuple[str, ...] = option((), "keep only features that match the pattern", kind="list", group=_IN)
     ignore: tuple[str, ...] = option((), "drop features that match the pattern", kind="list", group=_IN)
@@ -100,9 +102,9 @@ class InputOptions:
         self._check_format_only("kmer", KMER_FORMATS, self.kmer is not None)
         self._check_format_only("labels", ("fasta", "fastq"), self.labels is not None)
         self._check_format_only("no-header", ("csv", "tsv"), self.no_header)
-        self._check_format_only("numeric", ("csv", "tsv"), bool(self.numeric))
-        self._check_format_only("categorical", ("csv", "tsv"), bool(self.categorical))
-        self._check_format_only("label-column", ("csv", "tsv", "jsonl"), self.label_column is not None)
+        self._check_format_only("numeric", TYPED_TABLES, bool(self.numeric))
+        self._check_format_only("categorical", TYPED_TABLES, bool(self.categorical))
+        self._check_format_only("label-column", (*TYPED_TABLES, "jsonl"), self.label_column is not None)
         self._check_format_only("targets", ("columns",), self.targets is not None)
         if self.format == "columns" and self.targets is None:
             raise UsageError("--format columns needs --targets", hint="a file with one label a line")

@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsstream._native import Batch, NameFilter
+from fsstream.config import ApplyOptions
 from fsstream.errors import DataError, FsstreamError
 from fsstream.formats import detect, format_named, make_parser, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.pipeline import Parsed, parse_blocks
+from fsstream.rows import RowSource
 from fsstream.sources import PEEK_RECORDS, Input, Source, cut
 from fsstream.task import Labels
 from fsstream.text import to_bytes, to_text
@@ -29,10 +31,12 @@ if TYPE_CHECKING:
 
     from fsstream._native import Parser
     from fsstream.config import InputOptions
-    from fsstream.rows import Rows, RowSource
+    from fsstream.rows import Rows
     from fsstream.sources import Block, Position
 
 FIRST_BAD_RECORDS = 5  # whose messages are kept
+PARQUET_MARK = b"PAR1"
+
 BadRecord = tuple[int, int, int, str, str | None]
 
 
@@ -120,15 +124,9 @@ class Reading(AnyReading):
 
     input: Input
 
-    def __init__(
-        self, options: InputOptions, source: Source | None = None, *, keep_positions: bool = False
-    ) -> None:
+    def __init__(self, options: InputOptions, given: Input | None = None) -> None:
         super().__init__(options)
-        self.input = Input(
-            options.inputs if source is None else [source],
-            size=options.block_size,
-            keep_positions=keep_positions,
-        )
+        self.input = Input(options.inputs, size=options.block_size) if given is None else given
         try:
             beginning = self._look(options.format)
             decided = detect.decide(options, beginning)
@@ -209,8 +207,16 @@ class RowsReading(AnyReading):
         self.input = source
         self.format = source.form
         self.format_why = "the rows are no text"
-        self.format_options = FormatOptions(
-            normalize=options.normalize, keep=options.keep, ignore=options.ignore
+        self.format_options = source.settle(
+            FormatOptions(
+                label_column=options.label_column,
+                numeric=options.numeric,
+                categorical=options.categorical,
+                needs_labels=not isinstance(options, ApplyOptions),
+                normalize=options.normalize,
+                keep=options.keep,
+                ignore=options.ignore,
+            )
         )
         filters = [list(map(to_bytes, patterns)) for patterns in (options.keep, options.ignore)]
         self._filter = NameFilter(*filters) if any(filters) else None
@@ -219,8 +225,8 @@ class RowsReading(AnyReading):
 
     @property
     def names(self) -> list[str]:
-        """What the source is called."""
-        return [self.input.name]
+        """What the source, or each of its parts, is called."""
+        return self.input.names
 
     def labels(self) -> Labels:
         """Those of the first 10,000 rows, which stay to be learned."""
@@ -261,9 +267,31 @@ def make_reading(
     options: InputOptions, source: Source | RowSource | None = None, *, keep_positions: bool = False
 ) -> Reading | RowsReading:
     """The reading of the paths among the options, or of a source that takes their place."""
-    if source is None or isinstance(source, Source):
-        return Reading(options, source, keep_positions=keep_positions)
-    return RowsReading(options, source)
+    if isinstance(source, RowSource):
+        return RowsReading(options, source)
+    inputs = options.inputs if source is None else [source]
+    given = Input(inputs, size=options.block_size, keep_positions=keep_positions)
+    if not _is_parquet(options, given):
+        return Reading(options, given)
+    from fsstream.parquet import ParquetSource
+
+    dataclasses.replace(options, format="parquet").check()  # an option it has no use for is an error
+    files = ParquetSource(given, getattr(options, "spool_dir", None))
+    try:
+        return RowsReading(options, files)
+    except BaseException:
+        files.close()
+        raise
+
+
+def _is_parquet(options: InputOptions, given: Input) -> bool:
+    if options.format != "auto" or options.targets is not None:
+        return options.format == "parquet"
+    try:
+        return given.front(len(PARQUET_MARK)) == PARQUET_MARK
+    except BaseException:
+        given.close()
+        raise
 
 
 @dataclass

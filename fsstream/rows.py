@@ -5,9 +5,10 @@ A RowSource gives the rows of something that is no text: arrays, a columnar file
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
+
+    from fsstream.formats.options import FormatOptions
 
 _LARGEST_COLUMN = 2**63 - 1  # scipy's indices are signed
 
@@ -117,31 +120,39 @@ class Rows(Parsed):
         return Rows(self.block, self.batch.copy())
 
 
-class RowSource(Protocol):
+class RowSource(ABC):
     """Rows that do not have to be parsed from text; what `Input` is for text."""
 
-    form: str  # the format that reads the same rows from text
+    name: str  # what messages call it
+    form: str  # the format that reads such rows another day
+    rereadable = True  # whether another pass gives the same rows
 
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-
-    @property
-    def rereadable(self) -> bool:
-        """Whether it gives the same rows again."""
-
+    @abstractmethod
     def rows(self) -> Iterator[Rows]:
         """One pass; the rows are the taker's to change."""
 
+    @property
+    def names(self) -> list[str]:
+        """The names of its parts."""
+        return [self.name]
+
+    def settle(self, options: FormatOptions) -> FormatOptions:
+        """Take what is said about columns, and tell what was decided; called before the first pass."""
+        given = options.label_column or options.numeric or options.categorical
+        if given and options.needs_labels:
+            raise UsageError("label_column, numeric and categorical are of tables", hint="arrays come with y")
+        return options
+
     def progress(self) -> tuple[int, int | None]:
         """Bytes of this pass read from files, and of how many."""
+        return 0, None
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 (most hold nothing)
         """Let go of files."""
 
 
-class GivenRows:
-    """Rows that somebody has read or made, as a RowSource: a run of them once, a collection again."""
+class GivenRows(RowSource):
+    """Rows that somebody has read or made: a run of them once, a collection again."""
 
     name = "<rows>"
 
@@ -159,13 +170,6 @@ class GivenRows:
             if not isinstance(rows, Rows):
                 raise UsageError(f"expected rows as `fsstream.read` gives them, got {type(rows).__name__}")
             yield rows.copy()
-
-    def progress(self) -> tuple[int, None]:
-        """Nothing is read from files here."""
-        return 0, None
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 def row_block(source: str, rows: int, first_row: int) -> Block:

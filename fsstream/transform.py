@@ -20,7 +20,7 @@ from fsstream.errors import UsageError
 from fsstream.formats.writing import Kept, Source, make_writer
 from fsstream.model import kmer_key
 from fsstream.pairs import split_pair
-from fsstream.reading import Reading, row_fault
+from fsstream.reading import make_reading, row_fault
 from fsstream.selection_reader import load_selection
 from fsstream.text import to_text
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from fsstream._native import RowWriter
     from fsstream.model import Model
+    from fsstream.reading import AnyReading
     from fsstream.selection import Selection
 
 
@@ -54,7 +55,7 @@ class Transform:
 
     def texts(self) -> Iterator[bytes]:
         """The reduced stream, piece by piece."""
-        with closing(Reading(self._options)) as reading:
+        with closing(make_reading(self._options)) as reading:
             target = reading.format if self._options.to == "same" else self._options.to
             source = Source(reading.format, reading.format_options)
             beginning, writer = make_writer(target, self._kept(reading.format), source)
@@ -79,7 +80,7 @@ class Transform:
             ) from None
         return Kept(keys, names, numbered if self._options.names else names)
 
-    def _tell(self, reading: Reading, writer: RowWriter, target: str) -> None:
+    def _tell(self, reading: AnyReading, writer: RowWriter, target: str) -> None:
         if self._options.quiet:
             return
         if not writer.entries and self._names:

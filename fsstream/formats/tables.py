@@ -37,8 +37,8 @@ def settle(form: str, options: FormatOptions, beginning: Sequence[Block]) -> For
         raise DataError("there is no data: not one record")
     names = _names(form, options, beginning[0])
     label = _label(options, names)
-    numeric = _find_all("--numeric", options.numeric, names, options)
-    categorical = _find_all("--categorical", options.categorical, names, options)
+    numeric = find_all("--numeric", options.numeric, names, options)
+    categorical = find_all("--categorical", options.categorical, names, options)
     _refuse_two_kinds(names, label, numeric, categorical)
     kinds = _inferred(form, options, beginning, len(names))
     for places, kind in ((numeric, "numeric"), (categorical, "categorical"), (label, "label")):
@@ -93,11 +93,11 @@ def _names(form: str, options: FormatOptions, first: Block) -> list[bytes]:
 
 def _label(options: FormatOptions, names: list[bytes]) -> list[int]:
     if options.label_column is not None:
-        return _find_all("--label-column", (options.label_column,), names, options)
+        return find_all("--label-column", (options.label_column,), names, options)
     return [names.index(b"label")] if b"label" in names else [0][: len(names)]
 
 
-def _find_all(option: str, wanted: tuple[str, ...], names: list[bytes], options: FormatOptions) -> list[int]:
+def find_all(option: str, wanted: tuple[str, ...], names: list[bytes], options: FormatOptions) -> list[int]:
     """The columns that are meant, each by its name or, where none has that name, its number from 1."""
     places = {to_text(name): place for place, name in enumerate(names)}
     found: list[int] = []

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from fsstream._native import Batch, TokensParser
-from fsstream.rows import Rows
+from fsstream.rows import Rows, RowSource
 from fsstream.sklearn.base import FittedByRun, as_value_error, learns_on
 from fsstream.sources import Block
 
@@ -28,12 +28,11 @@ _DOCUMENTS = 1 << 10  # parsed at a time
 _NO_LABEL = "?"
 
 
-class Documents:
-    """Documents with their labels as a RowSource: each is a line of `tokens`."""
+class Documents(RowSource):
+    """Documents with their labels: each is a line of `tokens`."""
 
     name = "<documents>"
     form = "tokens"
-    rereadable = True
 
     def __init__(self, documents: Sequence[str], labels: Sequence[Any] | None, ngrams: int) -> None:
         self._documents = documents
@@ -55,13 +54,6 @@ class Documents:
             labels = [str(label) for label in self._labels[begin : begin + _DOCUMENTS]]
         lines = (f"{label}\t{text}\n" for label, text in zip(labels, documents, strict=True))
         return "".join(lines).encode("utf-8", "surrogateescape")
-
-    def progress(self) -> tuple[int, None]:
-        """Nothing is read from files here."""
-        return 0, None
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 class HashedTextSelector(TransformerMixin, FittedByRun):

@@ -10,9 +10,10 @@ import errno
 import io
 import os
 import stat
+import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from fsstream._native import RunningDigest, count_lines
 from fsstream.errors import DataError, FsstreamError, UsageError
@@ -97,6 +98,10 @@ class Source:
             raw.close()
             raise
 
+    def open_plain(self) -> BinaryIO:
+        """The file as it lies there, packed if it is; DataError when it is no longer what it was."""
+        return io.BufferedReader(self._open_file())
+
     def _open_file(self) -> io.FileIO:
         if self._path is None:
             return io.FileIO(0, closefd=False)
@@ -147,6 +152,7 @@ class Stream:
     def __init__(self, raw: RawStream) -> None:
         self._raw = raw
         self._bytes = plain_bytes(raw)
+        self.packed = self._bytes is not raw
         self._ahead = bytearray()  # looked at before it is read
         self._replayed = 0  # how much of it has been read since
         self._ended = False
@@ -155,6 +161,11 @@ class Stream:
     def position(self) -> int:
         """Bytes taken from the file, compressed if it is."""
         return self._raw.position
+
+    def front(self, size: int) -> bytes:
+        """The next `size` bytes, fewer only at the end; they stay to be read."""
+        self._look(size)
+        return bytes(self._ahead[:size])
 
     def readinto(self, buffer: memoryview, /) -> int:
         """As ByteStream: what was looked at comes first."""
@@ -343,6 +354,24 @@ class Input:
             path=name,
             hint="resume with the same files, or feed the same stream again; or start anew with select",
         )
+
+    def front(self, size: int) -> bytes:
+        """The first bytes of the first source, which stay to be read."""
+        return self._open(0).front(size)
+
+    def seekable(self, index: int, directory: str | None = None) -> BinaryIO:
+        """A source as a file that is read in any order: a copy on disk of what is a pipe, or packed."""
+        source, stream = self.sources[index], self._open(index)
+        try:
+            if source.rereadable and not stream.packed:
+                return source.open_plain()
+            copy = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 (the caller's)
+            buffer = memoryview(bytearray(BLOCK_BYTES))
+            while count := stream.readinto(buffer):
+                copy.write(buffer[:count])
+            return copy
+        finally:
+            self._opened.pop(index).close()
 
     def progress(self) -> tuple[int, int | None]:
         """Bytes of this pass taken from the files, packed as they are, and of how many (None: unknown)."""
