@@ -38,9 +38,11 @@ def read(source: Any, *, format: str = "auto", **options: Any) -> Iterator[Rows]
 
     Takes the options of `fsstream select` that say how input is read.
 
-    >>> for rows in fsstream.read("data/mushrooms.libsvm.zst"):
-    ...     print(rows, sorted(set(rows.labels)), rows.to_csr().shape)
-    <8124 rows with 170604 entries of data/mushrooms.libsvm.zst> ['1', '2'] (8124, 113)
+    >>> [rows] = fsstream.read([b"spam free:2 money:1\\n", b"ham re:1\\n"], format="pairs")
+    >>> rows
+    <2 rows with 3 entries of <stream>>
+    >>> sum(len(rows) for rows in fsstream.read("data/mushrooms.libsvm.zst"))
+    8124
     """
     paths, given = find_source(source)
     resolved = from_mapping(InputOptions, {"inputs": paths, "format": format, "quiet": True, **options})
