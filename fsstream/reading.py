@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream._native import Batch, NameFilter
 from fsstream.config import ApplyOptions
-from fsstream.errors import DataError, FsstreamError
+from fsstream.errors import DataError, FsstreamError, UsageError
 from fsstream.formats import detect, format_named, make_parser, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.pipeline import Parsed, parse_blocks
@@ -275,9 +275,11 @@ def make_reading(
         return Reading(options, given)
     from fsstream.parquet import ParquetSource
 
-    dataclasses.replace(options, format="parquet").check()  # an option it has no use for is an error
     files = ParquetSource(given, getattr(options, "spool_dir", None))
     try:
+        dataclasses.replace(options, format="parquet").check()  # an option it has no use for is an error
+        if keep_positions:
+            raise UsageError("--checkpoint has no use with Parquet, whose rows have no place to go on from")
         return RowsReading(options, files)
     except BaseException:
         files.close()

@@ -202,12 +202,14 @@ def test_files_of_a_stream_have_the_same_columns(tmp_path: Path) -> None:
         ({"categorical": ["label"]}, "the column is the label"),
         ({"kmer": 3, "canonical": True}, "no use with --format parquet"),
         ({"ngrams": 2}, "no use with --format parquet"),
+        ({"checkpoint": "state.fsc"}, "no use with Parquet"),
     ],
 )
-def test_options_that_do_not_fit(options: dict[str, Any], message: str) -> None:
-    data = written(pa.table({"label": [1, 2], "x": [1, 2]}))
+def test_options_that_do_not_fit(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "two.parquet"
+    path.write_bytes(written(pa.table({"label": [1, 2], "x": [1, 2]})))
     with pytest.raises(UsageError, match=message):
-        fsstream.select(data, k=1, **options)
+        fsstream.select(path, k=1, **options)
 
 
 def test_a_column_that_makes_no_features_is_named() -> None:
