@@ -205,7 +205,10 @@ def test_files_of_a_stream_have_the_same_columns(tmp_path: Path) -> None:
         ({"checkpoint": "state.fsc"}, "no use with Parquet"),
     ],
 )
-def test_options_that_do_not_fit(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_options_that_do_not_fit(
+    options: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "two.parquet"
     path.write_bytes(written(pa.table({"label": [1, 2], "x": [1, 2]})))
     with pytest.raises(UsageError, match=message):
