@@ -84,6 +84,19 @@ def load(path: Path) -> tuple[dict[str, Any], Members]:
         raise FsstreamError(f"{path}: {error.strerror}") from None
 
 
+def check_kind(meta: Mapping[str, Any], kind: str, version: int, path: str | Path) -> None:
+    """CorruptError unless an archive is of this kind (`fsstream model`, say) and of this version."""
+    if meta.get("format") != kind:
+        raise CorruptError(
+            f"{path}: not a {kind.rsplit(maxsplit=1)[-1]} but {meta.get('format', 'something else')}"
+        )
+    if meta.get("version") != version:
+        raise CorruptError(
+            f"{path}: {kind.rsplit(maxsplit=1)[-1]} version {meta.get('version')}, expected {version}",
+            hint="use the fsstream that wrote it, or begin anew",
+        )
+
+
 class _Sealed:
     """What ZipFile writes into: passed on at once, and its digest in place of the last bytes."""
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream import __version__
 from fsstream._native import RunningDigest
-from fsstream.archive import load, write
+from fsstream.archive import check_kind, load, write
 from fsstream.config import SelectOptions, from_mapping
 from fsstream.errors import CorruptError, DataError, FsstreamError, UsageError
 from fsstream.feeds import FeedState, Place
@@ -154,13 +154,7 @@ def load_checkpoint(path: str) -> Checkpoint:
 
 def checkpoint_of(meta: Mapping[str, Any], members: Members, path: str) -> Checkpoint:
     """The checkpoint in an archive; `path` is for messages."""
-    if meta.get("format") != FORMAT:
-        raise CorruptError(f"{path}: not a checkpoint but {meta.get('format', 'something else')}")
-    if meta.get("version") != VERSION:
-        raise CorruptError(
-            f"{path}: checkpoint version {meta.get('version')}, expected {VERSION}",
-            hint="resume with the fsstream that wrote it",
-        )
+    check_kind(meta, FORMAT, VERSION, path)
     try:
         return Checkpoint(_origin_from(meta), _snapshot_from(meta.get("snapshot"), members))
     except (KeyError, ValueError, TypeError, AttributeError, UsageError) as error:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fsstream import __version__
 from fsstream._native import LinearModel, ProductModel, RandomFeatureModel, key_of_name, pair_key
-from fsstream.archive import load, pack, pack_texts, unpack, unpack_texts
+from fsstream.archive import check_kind, load, pack, pack_texts, unpack, unpack_texts
 from fsstream.basis import Basis
 from fsstream.errors import CorruptError
 from fsstream.pairs import split_pair
@@ -180,13 +180,7 @@ def parse_model(data: bytes, path: str) -> Model:
 
 def model_of(meta: dict[str, Any], members: dict[str, NDArray[Any]], path: str | Path) -> Model:
     """The model in an archive; `path` is for messages."""
-    if meta.get("format") != FORMAT:
-        raise CorruptError(f"{path}: not a model but {meta.get('format', 'something else')}")
-    if meta.get("version") != VERSION:
-        raise CorruptError(
-            f"{path}: model version {meta.get('version')}, expected {VERSION}",
-            hint="read it with the fsstream that wrote it, or train again",
-        )
+    check_kind(meta, FORMAT, VERSION, path)
     try:
         return _from_parts(meta, members)
     except (KeyError, ValueError, TypeError, AttributeError) as error:
