@@ -1,0 +1,200 @@
+"""Kills runs with SIGKILL, resumes them, and compares what comes out with a run that was never stopped.
+
+    python scripts/kill_and_resume.py --kills 1000              # at random moments, for each backend family
+    python scripts/kill_and_resume.py --steps 1 2 5             # at each named step of writing a checkpoint
+
+Every line of output is a JSON object. The exit status is 1 when any output was not the same, byte for byte.
+A run is a fork of this process, so that a kill costs milliseconds and not a start of Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from fsstream import archive, checkpoint, leftovers, publish
+from fsstream.algorithms import BACKENDS
+from fsstream.cli.main import run
+
+# One or more members of each family, with options that make it learn in many batches.
+FAMILIES: dict[str, list[list[str]]] = {
+    "mission": [
+        ["--algo", "mission"],
+        ["--algo", "hashing"],
+        ["--algo", "mission", "--passes", "2", "--shuffle"],
+    ],
+    "b-arda": [["--algo", name] for name in ("b-arda", "b-amd", "ofs", "sofs", "l1-arda", "ada-fobos")],
+    "os": [["--algo", name] for name in ("os", "asy-os", "proj-gd", "grafting")],
+    "fgm": [["--algo", "fgm"]],
+    "sparse-rf": [["--algo", name] for name in ("sparse-rf", "rf", "boosting") if name in BACKENDS],
+}
+ROWS = 4000
+# What writing a checkpoint does, in this order; a run is killed before or after each.
+STEPS: list[tuple[Any, str]] = [
+    (checkpoint.CheckpointWriter, "write"),
+    (leftovers, "_lock"),
+    (archive, "_entry"),
+    (archive._Sealed, "finish"),
+    (os, "fchmod"),
+    (os, "fsync"),
+    (publish, "_sync_folder"),
+    (Path, "replace"),
+]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=0, help="for each family")
+    parser.add_argument("--family", choices=FAMILIES, action="append")
+    parser.add_argument(
+        "--steps", type=int, nargs="+", default=[], metavar="CALL", help="at which calls of each"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        write_data(random.Random(given.seed))
+        if given.steps:
+            failures += kill_at_steps(given.steps)
+        for family in (given.family or list(FAMILIES)) if given.kills else []:
+            failures += kill_at_random(family, given.kills, random.Random(given.seed))
+        os.chdir("/")
+    return 1 if failures else 0
+
+
+def write_data(rng: random.Random) -> None:
+    with Path("rows").open("w") as file:
+        for _ in range(ROWS):
+            words = {rng.randrange(400): rng.randint(1, 3) for _ in range(12)}
+            label = int(words.get(3, 0) + words.get(7, 0) - words.get(11, 0) + rng.gauss(0, 0.5) > 0)
+            print(label, *(f"w{word}:{count}" for word, count in words.items()), file=file)
+
+
+def command(options: list[str]) -> list[str]:
+    words = ["select", "--format", "pairs", "--block-size", "8KB", "--threads", "1", "--quiet", *options]
+    if "hashing" not in options:
+        words += ["--k", "5"]
+    return [*words, "--model", "model", "rows"]
+
+
+SAVING = ["--checkpoint", "saved", "--checkpoint-every", "30KB"]
+
+
+def forked(arguments: list[str], die: Any = None) -> int:
+    """Start the command in a child; its process id."""
+    child = os.fork()
+    if child == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(os.open("messages", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+        if die is not None:
+            die()
+        os._exit(run(arguments))
+    return child
+
+
+def ended(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def finished(arguments: list[str]) -> tuple[bytes, float]:
+    """Run to the end: the model, and the time it took."""
+    Path("model").unlink(missing_ok=True)
+    started = time.monotonic()
+    status = ended(forked(arguments))
+    if status != 0:
+        raise SystemExit(f"{arguments}: exit {status}: {Path('messages').read_text()}")
+    return Path("model").read_bytes(), time.monotonic() - started
+
+
+def kill_at_random(family: str, kills: int, rng: random.Random) -> int:
+    """Kill runs, and the runs that go on, again and again; now and then one is let go to its end."""
+    done = wrong = compared = resumed = 0
+    started = time.monotonic()
+    while done < kills:
+        options = rng.choice(FAMILIES[family])
+        whole, seconds = finished(command(options))
+        arguments = [*command(options)[:-1], *SAVING, "rows"]
+        Path("saved").unlink(missing_ok=True)
+        for _ in range(min(50, kills - done)):
+            Path("model").unlink(missing_ok=True)
+            child = forked(arguments)
+            time.sleep(rng.uniform(0, 1.2 * seconds))
+            os.kill(child, signal.SIGKILL)
+            status = ended(child)
+            done += status == -signal.SIGKILL
+            if status == 0:  # it was faster
+                wrong += Path("model").read_bytes() != whole
+                arguments = [*command(options)[:-1], *SAVING, "rows"]
+                compared += 1
+            elif Path("saved").exists():
+                resumed += 1
+                arguments = ["resume", "saved"]
+                if rng.random() < 0.3:
+                    wrong += finished(arguments)[0] != whole
+                    compared += 1
+                    arguments = [*command(options)[:-1], *SAVING, "rows"]
+        if Path("saved").exists():
+            wrong += finished(["resume", "saved"])[0] != whole
+            compared += 1
+    left = [path.name for path in Path().iterdir() if path.name.endswith(".tmp")]
+    result = {
+        "family": family, "kills": done, "resumed": resumed, "compared": compared, "not_the_same": wrong,
+        "seconds": round(time.monotonic() - started, 1), "left_over": len(left),
+    }  # fmt: skip
+    print(json.dumps(result), flush=True)
+    return wrong
+
+
+def kill_at_steps(calls: list[int]) -> int:
+    """Kill before and after each step, at its first, second ... call."""
+    options = FAMILIES["mission"][0]
+    whole, _ = finished(command(options))
+    arguments = [*command(options)[:-1], *SAVING, "rows"]
+    wrong = 0
+    for place, name in STEPS:
+        for when in ("before", "after"):
+            for count in calls:
+                Path("saved").unlink(missing_ok=True)
+                status = ended(forked(arguments, functools.partial(arm, place, name, when, count)))
+                again = ["resume", "saved"] if Path("saved").exists() else arguments
+                same = status == -signal.SIGKILL and finished(again)[0] == whole
+                stray = [path.name for path in Path().iterdir() if path.name.endswith(".tmp")]
+                wrong += not same or bool(stray)
+                step = f"{when} {getattr(place, '__name__', place)}.{name}, call {count}"
+                result = {"killed": step, "resumed": again[0], "same": same, "stray": stray}
+                print(json.dumps(result), flush=True)
+    return wrong
+
+
+def arm(place: Any, name: str, when: str, count: int) -> None:
+    """In the child: die at the call of that number."""
+    original = getattr(place, name)
+    calls = 0
+
+    def dying(*arguments: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if when == "before" and calls == count:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = original(*arguments, **named)
+        if calls == count:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    setattr(place, name, dying)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
