@@ -7,8 +7,8 @@ Rounds     R features are drawn and join those with a weight; the problem over b
            `sweeps` sweeps, the last one by the duality gap.
 k          With --k the l1 weight follows the features: rounds leave between k and 2 k of them. At the
            end the largest l1 weight that still leaves k is found by halving, the smallest |weight|
-           beyond k go, and the k that stay are fitted again with a ridge instead of the l1 weight,
-           because l1 shrinks what it keeps. With --l1 nothing is searched; with both it is then trimmed.
+           beyond k go, and the k that stay are fitted again with a ridge of 1/N instead of the l1
+           weight, because l1 shrinks what it keeps. With --l1 nothing is searched; with both it is then trimmed.
 Paper      Yen, Lin, Lin, Ravikumar, Dhillon: Sparse Random Features Algorithm as Coordinate Descent in
            Hilbert Space, NIPS 2014, Algorithm 1; its lambda_N is N times --l1.
 """
@@ -63,9 +63,6 @@ class SparseRf(KernelLearner):
         "Sparse Random Features Algorithm as Coordinate Descent in Hilbert Space (2014), Algorithm 1"
     )
     uses: ClassVar[frozenset[str]] = frozenset({"k", "l1", "intercept", "seed"})
-    merge_refusal: ClassVar[str | None] = (
-        "each shard has measured its own inputs, so features of one number are not the same feature"
-    )
     Parameters: ClassVar[type] = SparseRfParameters
     parameters: SparseRfParameters
 

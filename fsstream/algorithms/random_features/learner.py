@@ -36,6 +36,9 @@ class RandomFeatureLearner(ScanningLearner):
     access: ClassVar[Access] = Access.ROWS_AGAIN
     losses: ClassVar[tuple[str, ...]] = ("squared-hinge", "logistic", "squared")
     intercept_default: ClassVar[bool] = True
+    merge_refusal: ClassVar[str | None] = (
+        "each shard has measured its own inputs, so features of one number are not the same feature"
+    )
     machine: Machine
 
     def __init__(self, common: Common, parameters: Any, task: Task) -> None:

@@ -71,8 +71,7 @@ class RegularisationPath:
         machine.problem.start_from(weights, intercept)
         machine.keep_largest(self._k)
         if refit:
-            # The ridge of the kernel method with lambda_N = 1 over k features phi / sqrt k.
-            machine.solve(0.0, len(machine.numbers) / machine.rows.rows, REFIT_TOLERANCE, REFIT_STEPS)
+            machine.solve(0.0, 1.0 / machine.rows.rows, REFIT_TOLERANCE, REFIT_STEPS)
         return found
 
     def _search(self) -> tuple[float, NDArray[np.float64], float]:
