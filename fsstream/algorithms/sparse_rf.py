@@ -8,7 +8,8 @@ Rounds     R features are drawn and join those with a weight; the problem over b
 k          With --k the l1 weight follows the features: rounds leave between k and 2 k of them. At the
            end the largest l1 weight that still leaves k is found by halving, the smallest |weight|
            beyond k go, and the k that stay are fitted again with a ridge of 1/N instead of the l1
-           weight, because l1 shrinks what it keeps. With --l1 nothing is searched; with both it is then trimmed.
+           weight, because l1 shrinks what it keeps. With --l1 nothing is searched; with both it is
+           then trimmed.
 Paper      Yen, Lin, Lin, Ravikumar, Dhillon: Sparse Random Features Algorithm as Coordinate Descent in
            Hilbert Space, NIPS 2014, Algorithm 1; its lambda_N is N times --l1.
 """
