@@ -506,6 +506,7 @@ class Sgd:
         gamma: float,
         intercept: bool,
         memory: int,
+        forget: float = 1.0,
     ) -> Sgd: ...
     @staticmethod
     def hashing(
@@ -543,7 +544,16 @@ class Newton:
     """Diagonal online Newton steps in a count-sketch: no step size, any units."""
 
     def __init__(
-        self, *, loss: str, k: int, depth: int, width: int, seed: int, intercept: bool, memory: int
+        self,
+        *,
+        loss: str,
+        k: int,
+        depth: int,
+        width: int,
+        seed: int,
+        intercept: bool,
+        memory: int,
+        forget: float = 1.0,
     ) -> None: ...
     def update(self, batch: Batch) -> NDArray[np.float32]: ...
     def top(self) -> tuple[list[bytes], NDArray[np.float32]]: ...
@@ -576,6 +586,7 @@ class SoftmaxLearner:
         exact: bool,
         learning_rate: float,
         l2: float,
+        forget: float,
         intercept: bool,
         depth: int,
         width: int,

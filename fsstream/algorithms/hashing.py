@@ -66,7 +66,15 @@ class Hashing(SgdLearner):
     def _softmax(self, common: Common, parameters: HashingParameters, task: Task) -> _native.SoftmaxLearner:
         width = 1 << parameters.bits
         return softmax_kernel(
-            common, task, k=0, adaptive=False, exact=False, depth=1, width=width, least_width=width
+            common,
+            task,
+            k=0,
+            forget=1.0,
+            adaptive=False,
+            exact=False,
+            depth=1,
+            width=width,
+            least_width=width,
         )
 
     def selection(self) -> Selection:

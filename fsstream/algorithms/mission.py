@@ -78,6 +78,13 @@ class MissionParameters:
     gamma: float = parameter(
         1.0, "factor on all that is not among the top k, after each row; 1 keeps everything", low=0.5, high=1
     )
+    forget: float = parameter(
+        1.0,
+        "for streams that drift: factor on all evidence once a row, with constant steps on all weights; "
+        "1 forgets nothing",
+        low=0.5,
+        high=1,
+    )
     interactions: int = parameter(
         1,
         "2: each pair of a row's features is a feature, too, named a*b, its value the product",
@@ -205,6 +212,7 @@ class Mission(SgdLearner):
             seed=common.seed,
             intercept=common.intercept,
             memory=common.memory,
+            forget=parameters.forget,
         )
 
     def _constant(self, common: Common, parameters: MissionParameters, task: Task) -> _native.Sgd:
@@ -220,6 +228,7 @@ class Mission(SgdLearner):
             gamma=parameters.gamma,
             intercept=common.intercept,
             memory=common.memory,
+            forget=parameters.forget,
         )
 
     def _softmax(self, common: Common, parameters: MissionParameters, task: Task) -> _native.SoftmaxLearner:
@@ -231,6 +240,7 @@ class Mission(SgdLearner):
             k=required_k(common),
             adaptive=self.adaptive,
             exact=self.exact,
+            forget=parameters.forget,
             depth=self.depth,
             width=self.width,
             least_width=parameters.sketch_width or SMALLEST_WIDTH,

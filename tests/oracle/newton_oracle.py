@@ -82,13 +82,20 @@ class Evidence:
     scaled: F = ZERO  # P
     count: F = ZERO  # C
 
+    def fade(self, factor: F) -> None:
+        self.scaled *= factor
+        self.count *= factor
+
     @property
     def unit(self) -> float:
         return math.sqrt(float(self.scaled) / float(self.count))
 
 
 class NewtonOracle:
-    def __init__(self, loss: str, k: int, depth: int, width: int, seed: int, intercept: bool) -> None:
+    def __init__(
+        self, loss: str, k: int, depth: int, width: int, seed: int, intercept: bool, forget: float = 1.0
+    ) -> None:
+        self.forget, self.fading = forget, 1.0
         self.loss, self.k, self.with_intercept = loss, k, intercept
         self.sketch = SketchOracle(depth, width, seed)
         self.cells = [Evidence() for _ in range(width)]
@@ -111,6 +118,7 @@ class NewtonOracle:
         row = [(key, x) for key, x in zip(keys, values, strict=True) if x != 0]
         u = self.intercept + sum(float(self.weights[key]) * float(x) for key, x in row if key in self.weights)
         self.rows += 1
+        self.fade()
         v = importance * max(curvature(self.loss, u, y), 1e-4)
         estimates = {key: self.sketch.query(key) for key, _ in row}
         known = {key: self.weigh(key, x, v, estimates) for key, x in row}
@@ -124,6 +132,17 @@ class NewtonOracle:
         self.spread += spread
         self.move(row, u, y, importance, known, estimates)
         return u
+
+    def fade(self) -> None:
+        """Evidence counts less from row to row; in steps, as the kernel does it."""
+        self.fading *= self.forget
+        if self.fading > 0.9:
+            return
+        for known in [*self.cells, *self.evidence.values()]:
+            known.fade(F(self.fading))
+        self.intercept_evidence *= self.fading
+        self.threshold *= self.fading
+        self.fading = 1.0
 
     def weigh(self, key: int, x: F, v: float, estimates) -> Evidence:
         known = self.evidence[key] if key in self.weights else self.cell(key)

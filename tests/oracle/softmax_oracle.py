@@ -8,13 +8,25 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from tests.oracle.mission_oracle import loss_slope
 from tests.oracle.newton_oracle import Evidence, exp, flow
 from tests.oracle.sketch_oracle import F, SketchOracle
 
 
 class SoftmaxOracle:
-    def __init__(self, k: int, depth: int, width: int, seed: int, intercept: bool, l2: float = 0.0) -> None:
+    def __init__(
+        self,
+        k: int,
+        depth: int,
+        width: int,
+        seed: int,
+        intercept: bool,
+        l2: float = 0.0,
+        forget: float = 1.0,
+    ) -> None:
+        self.forget, self.fading = forget, 1.0
         self.k, self.with_intercept, self.l2 = k, intercept, l2
         self.depth, self.width, self.seed = depth, width, seed
         self.sketches: list[SketchOracle] = []  # one a class
@@ -96,8 +108,9 @@ class ConstantOracle(SoftmaxOracle):
         self.entries += len(row)
         if not share:
             return
-        if self.l2:
-            self.shrink(F(1 - self.rate * self.l2), seen)
+        keep = (1 - self.rate * self.l2) * self.forget
+        if keep < 1:
+            self.shrink(F(keep), seen)
         pull = -self.rate * h * loss_slope("logistic", margin, 1.0)
         steps = [pull if c == y else -pull * share[c] for c in range(len(self.on))]
         if self.with_intercept:
@@ -171,6 +184,17 @@ class AdaptiveOracle(SoftmaxOracle):
     def cell(self, key: int) -> Evidence:
         return self.cells[SketchOracle(self.depth, self.width, self.seed).places(key)[0][1]]
 
+    def fade(self) -> None:
+        self.fading *= self.forget
+        if self.fading > 0.9:
+            return
+        factor = F(self.fading)
+        for known in [*self.cells, *self.evidence.values()]:
+            known.fade(factor)
+        self.intercept_evidence *= self.fading
+        self.thresholds = [t * np.sqrt(np.sqrt(factor)) for t in self.thresholds]
+        self.fading = 1.0
+
     def meet_evidence(self, key: int, x: F, v: float, seen) -> Evidence:
         kept = key in self.kept
         known, square = self.evidence[key] if kept else self.cell(key), F(float(x) ** 2)
@@ -183,6 +207,7 @@ class AdaptiveOracle(SoftmaxOracle):
 
     def step(self, row, seen, y: int, h: float, margin: float, share) -> None:
         row = [(key, x) for key, x in row if x != 0]
+        self.fade()
         wrong = 1 / (1 + math.exp(margin)) if share else 0.0
         v = h * max([1e-4, wrong * (1 - wrong), *(wrong * s * (1 - wrong * s) for s in share.values())])
         known = {key: self.meet_evidence(key, x, v, seen) for key, x in row}

@@ -34,11 +34,12 @@ def test_the_closed_form_follows_the_loss(loss, u, a):
     depth=st.sampled_from((1, 3, 5)),
     k=st.integers(1, 12),
     intercept=st.booleans(),
+    forget=st.sampled_from((1.0, 0.97)),
 )
-def test_equals_the_oracle(seed, loss, depth, k, intercept):
+def test_equals_the_oracle(seed, loss, depth, k, intercept, forget):
     data = draw_rows(seed, 60, 40, loss)
-    ours = learner(k, loss, {"intercept": intercept}, sketch_depth=depth)
-    twin = NewtonOracle(loss, k, depth, 64, 0, intercept)
+    ours = learner(k, loss, {"intercept": intercept}, sketch_depth=depth, forget=forget)
+    twin = NewtonOracle(loss, k, depth, 64, 0, intercept, forget)
     starts, keys, values, targets, importance = data
     scores = ours.update(batch_of(data))
     expected = [
@@ -101,3 +102,16 @@ def test_what_adaptive_steps_would_ignore_is_refused(common, parameters):
     with pytest.raises(UsageError, match="adaptive"):
         learner(3, "logistic", common, step="adaptive", **parameters)
     assert not learner(3, "logistic", common, **parameters).adaptive  # asked for without a word on steps
+
+
+@pytest.mark.parametrize("rule", [{}, {"step": "constant"}], ids=str)
+def test_what_is_forgotten_is_relearned_sooner(rule):
+    starts, keys, values, targets, importance = draw_rows(21, 900, 30, "logistic")
+    turned = targets.copy()
+    turned[600:] *= -1  # the stream changes its mind
+    data = starts, keys, values, turned, np.ones_like(importance)
+    late = {}
+    for forget in (1.0, 0.99):
+        scores = learner(20, "logistic", forget=forget, sketch_width=1 << 12, **rule).update(batch_of(data))
+        late[forget] = np.mean(np.log1p(np.exp(-turned * scores))[650:])
+    assert late[0.99] < late[1.0]

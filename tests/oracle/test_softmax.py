@@ -69,11 +69,12 @@ def same_scores(scores, expected) -> None:
     depth=st.sampled_from((1, 3, 5)),
     k=st.integers(1, 12),
     intercept=st.booleans(),
+    forget=st.sampled_from((1.0, 0.97)),
 )
-def test_adaptive_steps_equal_the_oracle(seed, classes, depth, k, intercept):
+def test_adaptive_steps_equal_the_oracle(seed, classes, depth, k, intercept, forget):
     data = draw_classes(seed, 60, 40, classes)
-    ours = learner(k, {"intercept": intercept, "seed": seed}, sketch_depth=depth)
-    twin = AdaptiveOracle(k, depth, 64, seed, intercept)
+    ours = learner(k, {"intercept": intercept, "seed": seed}, sketch_depth=depth, forget=forget)
+    twin = AdaptiveOracle(k, depth, 64, seed, intercept, forget=forget)
     same_scores(ours.update(batch_of(data)), learned_by(twin, data))
     assert selected(ours) == pytest.approx(twin.selected(), rel=2e-3, abs=1e-4)
     assert ours.intercepts() == pytest.approx(twin.intercepts, rel=1e-3, abs=1e-5)
@@ -87,12 +88,13 @@ def test_adaptive_steps_equal_the_oracle(seed, classes, depth, k, intercept):
     depth=st.sampled_from((1, 3, 5)),
     k=st.integers(1, 12),
     l2=st.sampled_from((0.0, 0.01)),
+    forget=st.sampled_from((1.0, 0.98)),
 )
-def test_constant_steps_equal_the_oracle(seed, classes, active, depth, k, l2):
+def test_constant_steps_equal_the_oracle(seed, classes, active, depth, k, l2, forget):
     data = draw_classes(seed, 60, 40, classes)
     common = {"seed": seed, "learning_rate": 0.1, "l2": l2}
-    ours = learner(k, common, active=active, sketch_depth=depth)
-    twin = ConstantOracle(0.1, active == "exact", k, depth, 64, seed, intercept=True, l2=l2)
+    ours = learner(k, common, active=active, sketch_depth=depth, forget=forget)
+    twin = ConstantOracle(0.1, active == "exact", k, depth, 64, seed, intercept=True, l2=l2, forget=forget)
     same_scores(ours.update(batch_of(data)), learned_by(twin, data))
     assert selected(ours) == pytest.approx(twin.selected(), rel=2e-3, abs=1e-4)
     assert ours.intercepts() == pytest.approx(twin.intercepts, rel=1e-3, abs=1e-5)
@@ -145,7 +147,8 @@ def test_a_class_that_comes_late_is_learned():
 
 def kernel(classes: int, **options) -> SoftmaxLearner:
     default = {
-        "k": 5, "adaptive": True, "exact": True, "learning_rate": 0.5, "l2": 0.0, "intercept": True,
+        "k": 5, "adaptive": True, "exact": True, "learning_rate": 0.5, "l2": 0.0, "forget": 1.0,
+        "intercept": True,
         "depth": 3, "width": 1024, "least_width": 64, "seed": 3, "memory": 1 << 24,
     }  # fmt: skip
     return SoftmaxLearner(classes=classes, **{**default, **options})

@@ -18,19 +18,20 @@ namespace fsstream {
 
 namespace {
 
-SgdOptions options_of(double learning_rate, double l2, double gamma, bool intercept, std::size_t memory) {
-  return {learning_rate, l2, gamma, intercept, memory};
+SgdOptions options_of(double learning_rate, double l2, double gamma, bool intercept, std::size_t memory,
+                      double forget = 1.0) {
+  return {learning_rate, l2, gamma, forget, intercept, memory};
 }
 
 Sgd mission(const std::string& loss, std::size_t k, bool exact, int depth, std::size_t width, std::uint64_t seed,
-            double learning_rate, double l2, double gamma, bool intercept, std::size_t memory) {
+            double learning_rate, double l2, double gamma, bool intercept, std::size_t memory, double forget) {
   CountSketch sketch(depth, width, seed);
   std::unique_ptr<Weights> weights;
   if (exact)
     weights = std::make_unique<ExactWeights>(std::move(sketch), k);
   else
     weights = std::make_unique<EstimatedWeights>(std::move(sketch), k);
-  return {Loss(loss), options_of(learning_rate, l2, gamma, intercept, memory), std::move(weights)};
+  return {Loss(loss), options_of(learning_rate, l2, gamma, intercept, memory, forget), std::move(weights)};
 }
 
 Sgd hashing(const std::string& loss, int bits, std::uint64_t seed, double learning_rate, double l2, bool intercept,
@@ -122,7 +123,7 @@ void bind_learn(nb::module_& m) {
   nb::class_<Sgd>(m, "Sgd")
       .def_static("mission", &mission, nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("exact"), nb::arg("depth"),
                   nb::arg("width"), nb::arg("seed"), nb::arg("learning_rate"), nb::arg("l2"), nb::arg("gamma"),
-                  nb::arg("intercept"), nb::arg("memory"))
+                  nb::arg("intercept"), nb::arg("memory"), nb::arg("forget") = 1.0)
       .def_static("hashing", &hashing, nb::kw_only(), nb::arg("loss"), nb::arg("bits"), nb::arg("seed"),
                   nb::arg("learning_rate"), nb::arg("l2"), nb::arg("intercept"), nb::arg("memory"))
       .def_static("iht", &iht, nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("table"), nb::arg("learning_rate"),

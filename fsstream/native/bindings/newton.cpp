@@ -29,11 +29,11 @@ void bind_newton(nb::module_& m) {
       .def(
           "__init__",
           [](Newton* self, const std::string& loss, std::size_t k, int depth, std::size_t width, std::uint64_t seed,
-             bool intercept, std::size_t memory) {
-            new (self) Newton(Loss(loss), CountSketch(depth, width, seed), k, intercept, memory);
+             bool intercept, std::size_t memory, double forget) {
+            new (self) Newton(Loss(loss), CountSketch(depth, width, seed), k, intercept, memory, forget);
           },
           nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("depth"), nb::arg("width"), nb::arg("seed"),
-          nb::arg("intercept"), nb::arg("memory"))
+          nb::arg("intercept"), nb::arg("memory"), nb::arg("forget") = 1.0)
       .def("update", &update, nb::arg("batch"))
       .def("top", [](const Newton& newton) { return columns_of(newton.top()); })
       .def_prop_rw("intercept", &Newton::intercept, &Newton::set_intercept)

@@ -44,14 +44,15 @@ void bind_softmax(nb::module_& m) {
       .def(
           "__init__",
           [](SoftmaxLearner* self, std::size_t classes, std::size_t k, bool adaptive, bool exact, double learning_rate,
-             double l2, bool intercept, int depth, std::size_t width, std::size_t least_width, std::uint64_t seed,
-             std::size_t memory) {
+             double l2, double forget, bool intercept, int depth, std::size_t width, std::size_t least_width,
+             std::uint64_t seed, std::size_t memory) {
             new (self) SoftmaxLearner(
-                {k, adaptive, exact, learning_rate, l2, intercept, depth, width, least_width, seed, memory}, classes);
+                {k, adaptive, exact, learning_rate, l2, forget, intercept, depth, width, least_width, seed, memory},
+                classes);
           },
           nb::kw_only(), nb::arg("classes"), nb::arg("k"), nb::arg("adaptive"), nb::arg("exact"),
-          nb::arg("learning_rate"), nb::arg("l2"), nb::arg("intercept"), nb::arg("depth"), nb::arg("width"),
-          nb::arg("least_width"), nb::arg("seed"), nb::arg("memory"))
+          nb::arg("learning_rate"), nb::arg("l2"), nb::arg("forget"), nb::arg("intercept"), nb::arg("depth"),
+          nb::arg("width"), nb::arg("least_width"), nb::arg("seed"), nb::arg("memory"))
       .def("update", &update, nb::arg("batch"))
       .def("top", &top)
       .def_prop_ro("intercepts", &SoftmaxLearner::intercepts)

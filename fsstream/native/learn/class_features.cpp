@@ -60,6 +60,10 @@ void ClassFeatures::scale_weights(double factor) {
   for (float& weight : weights_) weight = static_cast<float>(weight * factor);
 }
 
+void ClassFeatures::fade(double factor) {
+  for (Evidence& evidence : evidence_) evidence.fade(static_cast<float>(factor));
+}
+
 void ClassFeatures::take_rows(const std::vector<Row>& before) {
   std::vector<Key> keys;
   std::vector<float> weights;

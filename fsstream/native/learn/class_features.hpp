@@ -63,6 +63,8 @@ class ClassFeatures {
 
   void grow(std::size_t lanes);
   void scale_weights(double factor);
+  // Evidence.
+  void fade(double factor);
 
   // Drops idle rows; the room becomes `capacity`.
   template <class HomeOf>

@@ -32,6 +32,11 @@ struct Evidence {
     count = static_cast<float>(count + v);
     return stranger;
   }
+  // Counts less from now on; its unit stays.
+  void fade(float factor) {
+    scaled *= factor;
+    count *= factor;
+  }
   // Inverse curvature, with the prior evidence.
   double rate(double prior) const { return 1.0 / (scaled * (1.0 + prior / count)); }
 };

@@ -17,14 +17,15 @@ double fourth_power(double x) { return x * x * x * x; }
 
 }  // namespace
 
-Newton::Newton(Loss loss, CountSketch sketch, std::size_t k, bool intercept, std::size_t memory)
+Newton::Newton(Loss loss, CountSketch sketch, std::size_t k, bool intercept, std::size_t memory, double forget)
     : loss_(loss),
       sketch_(std::move(sketch)),
       k_(k),
       with_intercept_(intercept),
       memory_(memory),
       active_(2 * k),
-      cells_(sketch_.width()) {}
+      cells_(sketch_.width()),
+      forget_(forget) {}
 
 std::size_t Newton::bytes() const {
   return sketch_.bytes() + cells_.bytes() + active_.bytes() + active_evidence_.capacity() * sizeof(Evidence);
@@ -82,6 +83,7 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   progressive_loss_ += importance * loss_.value(score, target);
   progressive_weight_ += importance;
   ++rows_;
+  if (forget_ < 1.0) fade();
   if (importance <= 0.0) {
     spread_ += 1.0;
     return score;
@@ -164,6 +166,21 @@ void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed) {
   }
 }
 
+// Evidence of everything; for a run of rows together, since every cell is read. Weights stay: with less
+// evidence behind them they follow the stream faster, and where it does not drift they are still
+// right. The threshold holds a claim with its evidence as a factor: fading both lets in no less.
+void Newton::fade() {
+  constexpr double kWorthwhile = 0.9;
+  fading_ *= forget_;
+  if (fading_ > kWorthwhile) return;
+  const auto factor = static_cast<float>(fading_);
+  for (Evidence& cell : cells_.span()) cell.fade(factor);
+  for (Evidence& evidence : active_evidence_) evidence.fade(factor);
+  intercept_evidence_ *= fading_;
+  threshold_ *= fading_;
+  fading_ = 1.0;
+}
+
 // The k best claims stay; the weakest of them is the threshold from now on.
 void Newton::prune() {
   std::vector<ActiveSet::Entry> all = active_.entries();
@@ -234,8 +251,8 @@ std::pair<double, double> Newton::take_progress() {
 }
 
 void Newton::save(StateWriter& out) const {
-  const double numbers[] = {intercept_, intercept_evidence_, spread_,
-                            threshold_, progressive_loss_,   progressive_weight_};
+  const double numbers[] = {intercept_,        intercept_evidence_, spread_, threshold_,
+                            progressive_loss_, progressive_weight_, fading_};
   out.put("newton", std::span<const double>(numbers));
   const std::uint64_t counts[] = {rows_, prunes_};
   out.put("rows", std::span<const std::uint64_t>(counts));
@@ -252,13 +269,14 @@ void Newton::save(StateWriter& out) const {
 }
 
 void Newton::load(const StateReader& in) {
-  const auto numbers = of_size(in.doubles("newton"), 6, "newton");
+  const auto numbers = of_size(in.doubles("newton"), 7, "newton");
   intercept_ = numbers[0];
   intercept_evidence_ = numbers[1];
   spread_ = numbers[2];
   threshold_ = numbers[3];
   progressive_loss_ = numbers[4];
   progressive_weight_ = numbers[5];
+  fading_ = numbers[6];
   const auto counts = of_size(in.words("rows"), 2, "rows");
   rows_ = counts[0];
   prunes_ = counts[1];

@@ -43,7 +43,8 @@ namespace fsstream {
 
 class Newton {
  public:
-  Newton(Loss loss, CountSketch sketch, std::size_t k, bool intercept, std::size_t memory);
+  // `forget` below 1: all evidence fades by it, once a row.
+  Newton(Loss loss, CountSketch sketch, std::size_t k, bool intercept, std::size_t memory, double forget = 1.0);
 
   // Learns the rows in order; scores[r] is what row r would have been given before it was learned.
   void update(const Batch& batch, float* scores);
@@ -74,6 +75,7 @@ class Newton {
   void gather_evidence(double v);
   void move(double u, double y, double h);
   void admit(const Batch& batch, std::size_t first, std::size_t hashed);
+  void fade();
   void prune();
   void leave(const ActiveSet::Entry& entry, float weight, const Evidence& evidence);
   double claim(double contribution, const Evidence& evidence) const;
@@ -117,6 +119,8 @@ class Newton {
   double intercept_evidence_ = 0.0;
   double spread_ = 0.0;     // sum over rows of 1 + sum x^2 C / P
   double threshold_ = 0.0;  // the claim a feature must exceed to enter, to the fourth power
+  double forget_;
+  double fading_ = 1.0;  // factors of rows since all was last multiplied
   double progressive_loss_ = 0.0;
   double progressive_weight_ = 0.0;
   std::uint64_t rows_ = 0;

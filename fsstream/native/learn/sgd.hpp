@@ -4,7 +4,7 @@
 // Row t      u = b + sum over active i of w_i x_i
 //            w <- (1 - rate l2) w - rate h_t loss'(u, y) x_t
 //            b <- b - rate h_t loss'(u, y) q,   q = mean square of all entries so far
-//            what is not among the top k is multiplied by gamma
+//            what is not among the top k is multiplied by gamma, all of w by forget
 //
 // The intercept is thus one more feature, of the size of a typical one. With the value 1 a
 // constant step would throw it about: in unit-length rows it alone would weigh as much as
@@ -28,6 +28,7 @@ struct SgdOptions {
   double learning_rate = 0.5;
   double l2 = 0.0;
   double gamma = 1.0;
+  double forget = 1.0;  // all weights fade by it, once a row
   bool intercept = true;
   std::size_t memory = ~std::size_t{0};  // bytes the weights may take
 };

@@ -168,7 +168,9 @@ void SoftmaxLearner::learn(const Batch& batch, std::size_t row, std::size_t hash
   find_shares(y);
   progressive_weight_ += h;
   if (classes_ > 1) progressive_loss_ += h * kLogistic.value(scores_[y], 1.0);
-  if (options_.l2 > 0.0) shrink(1.0 - options_.learning_rate * options_.l2);
+  const double keep = (1.0 - options_.learning_rate * options_.l2) * options_.forget;
+  if (keep < 1.0 && !options_.adaptive) shrink(keep);
+  if (options_.forget < 1.0 && options_.adaptive) fade();
   const double rate0 = options_.adaptive ? adaptive_steps(y, h) : constant_steps(y, h, values);
   if (h <= 0.0 || classes_ < 2) return;
   if (options_.intercept)
@@ -442,6 +444,19 @@ void SoftmaxLearner::shrink(double factor) {
   scale_ = 1.0;
 }
 
+// As in learn/newton.cpp; here a threshold holds the fourth root of the evidence.
+void SoftmaxLearner::fade() {
+  constexpr double kWorthwhile = 0.9;
+  fading_ *= options_.forget;
+  if (fading_ > kWorthwhile) return;
+  kept_.fade(fading_);
+  const auto factor = static_cast<float>(fading_);
+  for (Evidence& cell : cells_) cell.fade(factor);
+  intercept_evidence_ *= fading_;
+  for (float& threshold : thresholds_) threshold *= std::sqrt(std::sqrt(factor));
+  fading_ = 1.0;
+}
+
 LimitExceeded SoftmaxLearner::too_big() const {
   return LimitExceeded("the active features of " + std::to_string(classes_) +
                        " classes do not fit into --memory\nraise --memory or lower --k");
@@ -503,7 +518,7 @@ std::pair<double, double> SoftmaxLearner::take_progress() {
 
 void SoftmaxLearner::save(StateWriter& out) const {
   const double numbers[] = {
-      scale_, intercept_evidence_, spread_, squares_, entries_seen_, progressive_loss_, progressive_weight_};
+      scale_, intercept_evidence_, spread_, squares_, entries_seen_, progressive_loss_, progressive_weight_, fading_};
   const std::uint64_t counts[] = {rows_, prunes_, sketch_.width()};
   out.put("softmax", std::span<const double>(numbers));
   out.put("rows", std::span<const std::uint64_t>(counts));
@@ -516,7 +531,7 @@ void SoftmaxLearner::save(StateWriter& out) const {
 }
 
 void SoftmaxLearner::load(const StateReader& in) {
-  const auto numbers = of_size(in.doubles("softmax"), 7, "softmax");
+  const auto numbers = of_size(in.doubles("softmax"), 8, "softmax");
   const auto counts = of_size(in.words("rows"), 3, "rows");
   const auto intercepts = in.doubles("intercepts");
   meet_classes(intercepts.size());
@@ -540,6 +555,7 @@ void SoftmaxLearner::load(const StateReader& in) {
   entries_seen_ = numbers[4];
   progressive_loss_ = numbers[5];
   progressive_weight_ = numbers[6];
+  fading_ = numbers[7];
   rows_ = counts[0];
   prunes_ = counts[1];
 }

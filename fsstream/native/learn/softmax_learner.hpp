@@ -42,6 +42,7 @@ struct SoftmaxOptions {
   bool exact = true;
   double learning_rate = 0.5;
   double l2 = 0.0;
+  double forget = 1.0;  // weights (constant steps) or evidence (adaptive) fade by it, once a row
   bool intercept = true;
   int depth = 3;
   std::size_t width = std::size_t{1} << 16;
@@ -119,6 +120,7 @@ class SoftmaxLearner {
   void make_room(std::size_t more);
   void hand_over(Row row);
   void shrink(double factor);
+  void fade();
   LimitExceeded too_big() const;
   double prior() const { return rows_ == 0 ? 0.0 : Evidence::kPrior * spread_ / static_cast<double>(rows_); }
 
@@ -131,6 +133,7 @@ class SoftmaxLearner {
   std::vector<float> thresholds_;        // by lane; infinite without a class
   std::vector<std::size_t> candidates_;  // by class
   double scale_ = 1.0;                   // true weight = scale * stored one, everywhere
+  double fading_ = 1.0;                  // factors of rows since all was last multiplied
   double intercept_evidence_ = 0.0;
   double spread_ = 0.0;
   double squares_ = 0.0;
