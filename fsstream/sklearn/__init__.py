@@ -20,6 +20,7 @@ try:
 except ImportError:
     raise UsageError("fsstream.sklearn needs scikit-learn", hint="pip install 'fsstream[sklearn]'") from None
 
+from fsstream.sklearn.features import SparseRandomFeatures
 from fsstream.sklearn.selectors import BudgetedSelector, FGMSelector, MissionSelector, SubstitutionSelector
 from fsstream.sklearn.text import HashedTextSelector
 
@@ -28,5 +29,6 @@ __all__ = [
     "FGMSelector",
     "HashedTextSelector",
     "MissionSelector",
+    "SparseRandomFeatures",
     "SubstitutionSelector",
 ]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fsstream.model import Model
     from fsstream.rows import RowSource
 
-_OPTIONS = ("k", "passes", "learning_rate", "l2", "intercept", "memory")
+_OPTIONS = ("k", "passes", "learning_rate", "l1", "l2", "intercept", "memory")
 
 
 class FittedByRun(BaseEstimator):
@@ -53,6 +53,7 @@ class FittedByRun(BaseEstimator):
         loss: str = "auto",
         passes: int | None = None,
         learning_rate: float | None = None,
+        l1: float | None = None,
         l2: float | None = None,
         intercept: bool | None = None,
         memory: int | str | None = None,
@@ -64,6 +65,7 @@ class FittedByRun(BaseEstimator):
         self.loss = loss
         self.passes = passes
         self.learning_rate = learning_rate
+        self.l1 = l1
         self.l2 = l2
         self.intercept = intercept
         self.memory = memory
@@ -99,8 +101,10 @@ class FittedByRun(BaseEstimator):
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31)
-        settings = {} if self.settings is None else self.settings
-        return {**given, "algo": self._algo, "loss": self._loss(), "seed": int(seed), "set": settings}
+        return {**given, "algo": self._algo, "loss": self._loss(), "seed": int(seed), "set": self._settings()}
+
+    def _settings(self) -> dict[str, Any]:
+        return dict(self.settings or {})
 
     def _loss(self) -> str:
         """What `auto` means to this backend for the y that was given."""

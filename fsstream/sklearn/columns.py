@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fsstream.model import Model
     from fsstream.rows import RowSource
 
-_FLOATS = (np.float64, np.float32)
+FLOATS = (np.float64, np.float32)
 
 
 class ColumnSelector(SelectorMixin, FittedByRun):
@@ -38,7 +38,7 @@ class ColumnSelector(SelectorMixin, FittedByRun):
         """The selected columns of X, in the order they have there."""
         check_is_fitted(self, "model_")
         X = validate_data(self, X, accept_sparse="csr", dtype=None, reset=False)
-        return _taken(X, self.selected_) if issparse(X) else X[:, self.selected_]
+        return taken(X, self.selected_) if issparse(X) else X[:, self.selected_]
 
     def inverse_transform(self, X: Any) -> Any:
         """The columns of X where they were, zeros in the others."""
@@ -77,16 +77,10 @@ class ColumnSelector(SelectorMixin, FittedByRun):
         return np.array([f"x{column}" for column in self.selected_.tolist()], dtype=object)
 
     def _fit(self, X: Any, y: Any, weights: Any) -> Self:
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
         self._start(y)
-        self._fit_once(self._source(X, y, weights))
+        self._fit_once(labelled_rows(self, X, y, weights))
         return self
-
-    def _source(self, X: Any, y: Any, weights: Any) -> RowSource:
-        if weights is not None:
-            X, y, weights = _weighed(X, y, weights)
-        with as_value_error():
-            return matrix_source(X, self._codes(y), weights)
 
     def _keep(self, model: Model) -> None:
         super()._keep(model)
@@ -122,11 +116,19 @@ class RowSelector(ColumnSelector):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn further rows. `classes`, with the first ones, are all labels that there will be."""
         begins = not hasattr(self, "model_")
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, reset=begins)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=begins)
         if begins:
             self._start(y, classes)
-        self._fit_more(self._source(X, y, sample_weight))
+        self._fit_more(labelled_rows(self, X, y, sample_weight))
         return self
+
+
+def labelled_rows(estimator: FittedByRun, X: Any, y: Any, weights: Any) -> RowSource:
+    """The rows of X as a source, with the codes of y."""
+    if weights is not None:
+        X, y, weights = _weighed(X, y, weights)
+    with as_value_error():
+        return matrix_source(X, estimator._codes(y), weights)
 
 
 def _weighed(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
@@ -138,7 +140,7 @@ def _weighed(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     return (X, y, weights) if counts.all() else (X[counts], y[counts], weights[counts])
 
 
-def _taken(X: Any, columns: NDArray[np.int64]) -> Any:
+def taken(X: Any, columns: NDArray[np.int64]) -> Any:
     """These columns of a sparse matrix, without an array as long as all of them."""
     place = np.searchsorted(columns, X.indices)
     kept = columns[place.clip(max=len(columns) - 1)] == X.indices if len(columns) else np.zeros(X.nnz, bool)

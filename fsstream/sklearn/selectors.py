@@ -10,13 +10,15 @@ from fsstream.sklearn.columns import ColumnSelector, RowSelector
 class MissionSelector(RowSelector):
     """Select while learning from a stream, in a memory that does not grow with the number of columns.
 
+    `iht` and `batch-iht` are the hard thresholding that mission was made of, with every weight kept.
+
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> MissionSelector(k=3).fit(X, y).get_feature_names_out().tolist()
     ['mean concavity', 'mean concave points', 'concavity error']
     """
 
-    _algos: ClassVar[tuple[str, ...]] = ("mission",)
+    _algos: ClassVar[tuple[str, ...]] = ("mission", "iht", "batch-iht")
 
 
 class BudgetedSelector(RowSelector):

@@ -21,6 +21,7 @@ from fsstream.sklearn import (
     FGMSelector,
     HashedTextSelector,
     MissionSelector,
+    SparseRandomFeatures,
     SubstitutionSelector,
 )
 from tests.cli.command import ROOT
@@ -32,6 +33,7 @@ CHECKED = [
     SubstitutionSelector(),
     FGMSelector(),
     FGMSelector(settings={"C": 1}),
+    SparseRandomFeatures(k=3, settings={"draw": 20, "rounds": 2}),
 ]
 COLUMNS = [
     *(family(algo=algo) for family in (MissionSelector, BudgetedSelector, SubstitutionSelector)
@@ -43,6 +45,7 @@ WEIGHT_CHECKS = [
     "check_sample_weight_equivalence_on_sparse_data",
 ]
 STEPS = "a weight scales the step of a row, a repeated row makes another step, as in SGDClassifier"
+SCALE = "columns are scaled, and the width found, by all rows alike"
 RULE = "C is found from the number of rows, see FGMSelector(settings={'C': 1})"
 
 
@@ -50,6 +53,8 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     """The checks that are not met, each with its reason."""
     if isinstance(estimator, FGMSelector):
         return {} if estimator.settings else dict.fromkeys(WEIGHT_CHECKS, RULE)
+    if isinstance(estimator, SparseRandomFeatures):
+        return dict.fromkeys(WEIGHT_CHECKS, SCALE)
     if isinstance(estimator, MissionSelector | BudgetedSelector):
         return dict.fromkeys(WEIGHT_CHECKS, STEPS)
     return {}
@@ -148,6 +153,29 @@ def test_pipelines_grids_and_frames() -> None:
     assert search.best_score_ > 0.9
     selector = MissionSelector(k=3).set_output(transform="pandas").fit(frame, y)
     assert list(selector.transform(frame).columns) == ["gene0", "gene1", "gene2"]
+
+
+@pytest.mark.parametrize("algo", SparseRandomFeatures._algos)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("scale", ["standard", "log"])
+def test_random_features_are_those_of_the_model(algo: str, classes: int, scale: str) -> None:
+    X, y = planted(classes)
+    settings = {"scale": scale, **({"draw": 20, "rounds": 2} if algo == "sparse-rf" else {})}
+    made = SparseRandomFeatures(k=5, algo=algo, settings=settings).fit(csr_array(X), y)
+    values = made.transform(X)
+    np.testing.assert_allclose(values, made.transform(csr_matrix(X)), atol=1e-6)
+    names = made.get_feature_names_out().tolist()
+    assert values.shape == (400, len(set(names)))
+    model = made.model_
+    chosen = model.selection
+    labels = chosen.classes or [""] * len(chosen)
+    for number, label in enumerate(model.labels if classes == 3 else [""]):
+        weights = np.zeros(len(names))
+        for name, weight, its_label in zip(chosen.names, chosen.weights, labels, strict=True):
+            if its_label == label:
+                weights[names.index(name if name in names else f"{label}:{name}")] = weight
+        scores = model.scores(X).reshape(400, -1)[:, number]
+        np.testing.assert_allclose(values @ weights + model.intercepts[number], scores, rtol=1e-3, atol=1e-3)
 
 
 def test_numbers_are_a_regression() -> None:

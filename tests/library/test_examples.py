@@ -14,7 +14,7 @@ from tests.cli.command import ROOT
 FLAGS = doctest.NORMALIZE_WHITESPACE
 MODULES = [
     "fsstream", "fsstream.api", "fsstream.model", "fsstream.rows", "fsstream.selection",
-    "fsstream.sklearn", "fsstream.sklearn.selectors", "fsstream.sklearn.text",
+    "fsstream.sklearn", "fsstream.sklearn.selectors", "fsstream.sklearn.text", "fsstream.sklearn.features",
 ]  # fmt: skip
 
 
