@@ -45,7 +45,7 @@ class SparseRfParameters(KernelParameters):
     rounds: int = parameter(20, "rounds (T)", low=1)
     sweeps: int = parameter(15, "coordinate-descent sweeps a round, at most", low=1)
     tolerance: float = parameter(
-        0.01,
+        0.02,
         "the last round ends at this duality gap, a share of the loss without features",
         low=0.0,
         high=1.0,
