@@ -142,7 +142,7 @@ class HashedTextSelector(TransformerMixin, FittedByRun):
         return [names[counts.indices[a:b]] for a, b in zip(counts.indptr, counts.indptr[1:], strict=False)]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The selected words, one a column."""
+        """The selected words, one a column, in alphabetical order."""
         check_is_fitted(self, "model_")
         return self._names
 
@@ -158,8 +158,10 @@ class HashedTextSelector(TransformerMixin, FittedByRun):
     def _keep(self, model: Model) -> None:
         super()._keep(model)
         keys, first = np.unique(self.model_.keys(), return_index=True)
-        self._keys = keys
-        self._names = np.array(self.model_.selection.names, dtype=object)[first]
+        names = np.array(self.model_.selection.names, dtype=object)[first]
+        order = np.argsort(names)
+        self._keys, self._names = keys, names[order]
+        self._column_of = np.argsort(order)  # of each key
 
     def _counted(self, rows: Rows) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Entries a row, their columns, and counts."""
@@ -167,7 +169,7 @@ class HashedTextSelector(TransformerMixin, FittedByRun):
         found = np.append(self._keys, np.uint64(0))[place] == rows.ids
         found &= place < len(self._keys)
         before = np.concatenate([[0], np.cumsum(found)])[rows.starts.astype(np.int64)]
-        return np.diff(before), place[found], rows.values[found].astype(np.int64)
+        return np.diff(before), self._column_of[place[found]], rows.values[found].astype(np.int64)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
