@@ -1,5 +1,5 @@
 # One door for people and for CI. PYTHON may name any Python from 3.11 on; ARGS goes to pytest.
-.PHONY: build demo test lint format types asan wheel check clean
+.PHONY: build demo test lint format types asan fuzz fuzz-long wheel check clean
 PYTHON ?= python3
 BOOTSTRAP = command -v "$(PYTHON)" >/dev/null || { echo "fsstream: error: no $(PYTHON): install it (Debian, Ubuntu: apt install python3; Fedora: dnf install python3)" >&2; exit 1; }; "$(PYTHON)" scripts/bootstrap.py
 BIN = "$(CURDIR)/.venv/bin"
@@ -39,6 +39,16 @@ types:
 asan:
 	@$(BOOTSTRAP) --extra test --sanitized
 	@scripts/sanitized.sh -m pytest -q -n 2 --timeout 600 --hypothesis-profile ci $(ARGS)
+
+# Coverage-guided inputs for the parsers and the spool, under both sanitizers; needs clang++. Short, the same each time.
+fuzz:
+	@$(BOOTSTRAP) --extra test
+	@PATH=$(BIN):"$$PATH" $(BIN)/python scripts/fuzz.py --seconds 3 $(ARGS)
+
+# The same for ten minutes a target; what ran is added to tests/fuzz/counts.json.
+fuzz-long:
+	@$(BOOTSTRAP) --extra test
+	@PATH=$(BIN):"$$PATH" $(BIN)/python scripts/fuzz.py --seconds 600 --seed 0 --count $(ARGS)
 
 # A source distribution, and from nothing but that a wheel for this Python.
 wheel:

@@ -96,6 +96,7 @@ class AnyReading(ABC):
             "entries": self.entries,
             "skipped_windows": self.skipped_windows,
             "bad": self.bad.count,
+            "first_bad": list(self.bad.first),
             "bad_bytes": self.bad.written,
             "counted": self.bad.counted,
             "digest": self.digest,
@@ -105,6 +106,7 @@ class AnyReading(ABC):
         """Take over the counts of a run that was interrupted."""
         self.entries, self.skipped_windows = int(counts["entries"]), int(counts["skipped_windows"])
         self.digest, self.notes = str(counts["digest"]), notes
+        self.bad.first = [str(message) for message in counts["first_bad"]]
         self.bad.go_on(int(counts["bad"]), int(counts["bad_bytes"]), counted=bool(counts["counted"]))
 
     def _counted(self, parsed_rows: Iterator[Parsed], start: Position | None = None) -> Iterator[Parsed]:

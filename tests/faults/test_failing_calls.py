@@ -1,4 +1,7 @@
-"""The n-th read, write, fsync, rename, open or large malloc fails: a documented exit, the old output, no stray file."""
+"""The n-th read, write, fsync, rename, open or large malloc fails.
+
+Each ends in a documented exit, with the old output and no stray file.
+"""
 
 from __future__ import annotations
 

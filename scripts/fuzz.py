@@ -1,0 +1,83 @@
+"""Runs the libFuzzer targets of tests/fuzz, each for some seconds: `make fuzz`, `make fuzz-long`.
+
+    python scripts/fuzz.py --seconds 5 --seed 1        # short, the same inputs each time
+    python scripts/fuzz.py --seconds 600 --count       # adds what ran without a finding to counts.json
+
+In: tests/fuzz/corpus/TARGET, small inputs that are kept. A finding ends in exit 1, with the input in build/fuzz.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "tests" / "fuzz"
+BUILD = ROOT / "build" / "fuzz"
+COUNTS = FOLDER / "counts.json"
+LINES = ("libsvm", "pairs", "tokens", "vw", "columns", "jsonl", "seq")
+TARGETS = (*LINES, "csv", "tsv", "fasta", "fastq", "shapes", "spool")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=int, default=5, help="for each target")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", action="store_true", help="add to the counts file")
+    parser.add_argument("target", nargs="*", choices=[*TARGETS, []])
+    given = parser.parse_args()
+    if shutil.which("clang++") is None:
+        print("fuzz: skipped: it needs clang++ with libFuzzer (Debian, Ubuntu: apt install clang)")
+        return 0
+    build()
+    counts = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}
+    for target in given.target or TARGETS:
+        executions = run(target, given.seconds, given.seed)
+        if executions is None:
+            return 1
+        counts[target] = counts.get(target, 0) + executions
+        print(f"{target}: {executions:,} executions without a finding, {counts[target]:,} in all", flush=True)
+        if given.count:
+            COUNTS.write_text(json.dumps(counts, indent=1, sort_keys=True) + "\n")
+    return 0
+
+
+def build() -> None:
+    launcher = shutil.which("ccache") or ""
+    subprocess.run(
+        ["cmake", "-S", FOLDER, "-B", BUILD, "-G", "Ninja", "-DCMAKE_CXX_COMPILER=clang++",
+         f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    subprocess.run(["cmake", "--build", BUILD], check=True, stdout=subprocess.DEVNULL)
+
+
+def run(target: str, seconds: int, seed: int) -> int | None:
+    """How many inputs were tried; None when one was a finding."""
+    program = BUILD / f"fuzz-{target}"
+    if not program.exists():
+        program.symlink_to("fuzz-target")
+    with tempfile.TemporaryDirectory() as found:
+        done = subprocess.run(
+            [program, found, FOLDER / "corpus" / target, f"-seed={seed}", f"-max_total_time={seconds}",
+             "-max_len=512", "-timeout=20", "-print_final_stats=1", f"-artifact_prefix={BUILD}/{target}-"],
+            capture_output=True, text=True, check=False, env={**os.environ, "UBSAN_OPTIONS": "halt_on_error=1"},
+        )  # fmt: skip
+    executions = re.search(r"stat::number_of_executed_units:\s*(\d+)", done.stderr)
+    if done.returncode != 0 or executions is None:
+        print(f"{target}: a finding:\n{done.stderr[-6000:]}", file=sys.stderr)
+        return None
+    return int(executions[1])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
