@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from fsstream.selection import Selection
 
 
+_WRITTEN = frozenset({"output", "model", "summary", "lock"})
+
+
 def read(source: Any, *, format: str = "auto", **options: Any) -> Iterator[Rows]:  # noqa: A002
     """Look at what the parsers see: the rows of paths, file objects or pieces of bytes, some at a time.
 
@@ -83,6 +86,9 @@ def select(
     >>> fsstream.select(X, ["no", "yes", "no", "yes"], k=1, names=["a", "b", "c"]).names
     ['b']
     """
+    for name in sorted(_WRITTEN & options.keys()):
+        hint = "outcome.to_jsonl(), outcome.model.save(path) and outcome.summary are yours to write"
+        raise UsageError(f"{name} is written by the command", hint=hint)
     paths, given = find_source(source, y, weights, names)
     resolved = from_mapping(SelectOptions, {"inputs": paths, "quiet": True, **options})
     resolved.check()

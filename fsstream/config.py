@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import numbers
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -342,6 +343,8 @@ def _convert(field: dataclasses.Field[Any], value: Any) -> Any:
         return (value,) if isinstance(value, str) else tuple(value)
     if kind == "number":
         return float(value)
+    if kind == "integer" and isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)  # numpy's are no int
     return os.fspath(value) if kind == "path" else value
 
 

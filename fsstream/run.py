@@ -47,12 +47,22 @@ if TYPE_CHECKING:
 SHOWN_FEATURES = 50  # of each class, in the summary
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Outcome:
     """What a run came to."""
 
     model: Model
     summary: dict[str, Any]
+
+    def __repr__(self) -> str:
+        some = ", ".join(self.names[:5]) + (", ..." if len(self) > 5 else "")
+        return f"<{len(self)} features by {self.model.options['algo']}: {some}>"
+
+    def __len__(self) -> int:
+        return len(self.selection)
+
+    def __bool__(self) -> bool:
+        return True  # there is a model, were it of no features
 
     @property
     def selection(self) -> Selection:

@@ -242,6 +242,7 @@ BAD = [
     ("nothing", lambda: select([], k=1), DataError, "nothing was given"),
     ("a number", lambda: select(3, k=1), UsageError, "int is nothing"),
     ("pieces of text", lambda: select([b"1 a\n", "1 b\n"], k=1, format="tokens"), UsageError, "bytes"),
+    ("a file to write", lambda: select(TEXT, k=1, output="lines"), UsageError, "written by the command"),
     ("an unknown option", lambda: select(TEXT, k=1, lerning_rate=1), UsageError, "no option"),
     ("an option of runs", lambda: fsstream.Selector(k=1, passes=2), UsageError, "passes has no use"),
     ("a backend that reads again", lambda: fsstream.Selector(algo="fgm", k=1), UsageError, "more than once"),
@@ -254,3 +255,11 @@ BAD = [
 def test_what_cannot_be_read_is_said(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_what_a_person_tries_first() -> None:
+    found = fsstream.select(TEXT, k=np.int64(3))
+    assert len(found) == 3
+    assert repr(found) == f"<3 features by mission: {', '.join(found.names)}>"
+    assert len(fsstream.select(TEXT, k=7)) == 7
+    assert repr(fsstream.select(TEXT, k=7)).endswith(", ...>")
