@@ -231,7 +231,7 @@ class ApplyOptions(InputOptions):
 class TransformOptions(ApplyOptions):
     """Of `transform`. `model` may be a selection as well."""
 
-    to: str = option("same", "format of the output", choices=("same", *FORMATS[1:]), group=_OUT)
+    to: str = option("same", "format of the output", choices=("same", *FORMATS[1:-1]), group=_OUT)
     names: str | None = option(
         None,
         "number the features from 1, and write their names to a file, one a line",

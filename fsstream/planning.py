@@ -9,8 +9,8 @@ the backend on more and more of it, and a reader that keeps nothing:
     time     by the power of the bytes that the last two trials show.
     disk     the spool or the transposed runs, if they are needed, by the density of what was looked at.
 
-A stream that the trials saw whole is not estimated but measured. Standard input is not read: there the
-answer holds what can be known without data.
+A stream that the trials saw whole is not estimated but measured. Standard input is not read, nor is
+Parquet: there the answer holds what can be known without data.
 """
 
 from __future__ import annotations
@@ -91,11 +91,13 @@ def plan_run(options: SelectOptions) -> dict[str, Any]:
     chosen = find_backend(options.algo)
     check_uses(options, chosen)
     parse_parameters(chosen.Parameters, options.set, options.algo)
-    if not options.inputs or "-" in options.inputs:
+    why = _unseen(options)
+    if why is not None:
         parts = _parts(options, chosen, Task(loss=chosen.auto_binary_loss))
         known = sum(parts.values()) + peak_memory()
-        return _answer(options, parts, memory=known, note="standard input is not read: without data only "
-                       "what the options say is known")  # fmt: skip
+        return _answer(
+            options, parts, memory=known, note=f"{why}: without data only what the options say is known"
+        )
     head = _look(options, chosen)
     whole = {"rows": round(head.rows / head.share), "entries": round(head.entries / head.share)}
     samples = dataclasses.replace(head.task, targets=np.broadcast_to(np.float32(0), (whole["rows"],)))
@@ -106,6 +108,15 @@ def plan_run(options: SelectOptions) -> dict[str, Any]:
     return _answer(
         options, parts, **whole, **estimate, disk=_disk(options, chosen, head), looked_at=round(head.share, 6)
     )
+
+
+def _unseen(options: SelectOptions) -> str | None:
+    """Why no beginning of the input can be tried."""
+    if not options.inputs or "-" in options.inputs:
+        return "standard input is not read"
+    if options.format == "parquet" or Path(options.inputs[0]).suffix == ".parquet":
+        return "Parquet has no beginning that is a file"
+    return None
 
 
 def _answer(options: SelectOptions, parts: dict[str, int], **found: Any) -> dict[str, Any]:

@@ -57,6 +57,8 @@ class Transform:
         """The reduced stream, piece by piece."""
         with closing(make_reading(self._options)) as reading:
             target = reading.format if self._options.to == "same" else self._options.to
+            if target == "parquet":
+                raise UsageError("Parquet is read, not written", hint="--to csv, or another form of text")
             source = Source(reading.format, reading.format_options)
             beginning, writer = make_writer(target, self._kept(reading.format), source)
             yield beginning

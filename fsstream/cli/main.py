@@ -42,7 +42,7 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
-            return None
+            raise UsageError(f"there is no command {cmd_name!r}", hint=_suggest_command(cmd_name))
         command = import_module(f"fsstream.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
@@ -79,6 +79,9 @@ def run(arguments: list[str]) -> int:
     """Run one command line; the exit status."""
     try:
         cli.main(arguments, prog_name="fsstream", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        _say(error.format_message())
+        return UsageError.exit_code
     except click.ClickException as error:
         return _complain(UsageError(error.format_message(), hint=_usage_hint(error)))
     except Interrupted as stop:
@@ -104,6 +107,12 @@ def _explained(error: Exception) -> FsstreamError:
         return FsstreamError(f"{where}{error.strerror or error}")
     what = f"internal error: {type(error).__name__}: {error}"
     return FsstreamError(what, hint="please report it, with what --debug adds")
+
+
+def _suggest_command(name: str) -> str:
+    from fsstream.config import suggest
+
+    return suggest(name, COMMANDS)
 
 
 def _usage_hint(error: click.ClickException) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     Function = Callable[..., None]
 
+_INPUT_IS_OPTIONAL = ("plan", "resume")
 _SHORT = {"quiet": "-q", "verbose": "-v", "output": "-o"}
 
 
@@ -85,6 +87,8 @@ def command(
         def call(*, debug: bool, **values: Any) -> None:  # debug is read by main.run
             options = from_mapping(kind, values)
             options.check()
+            if not options.inputs and function.__name__ not in _INPUT_IS_OPTIONAL and sys.stdin.isatty():
+                print("fsstream: reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
             from fsstream._native import return_freed_memory
 
             return_freed_memory()

@@ -164,3 +164,20 @@ def test_rows_the_target_cannot_hold_are_refused(
 
 def test_every_format_can_be_written() -> None:
     assert set(TransformOptions.__dataclass_fields__["to"].metadata["choices"]) == {"same", *FORMATS}
+
+
+def test_parquet_becomes_text(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pa.table({"label": ["a", "b"], "x": [1.5, 2.0], "colour": ["red", "blue"]})
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    settings = {"inputs": str(tmp_path / "rows.parquet"), "model": selection_of(tmp_path, ["x", "colour=red"])}
+    written = {
+        to: b"".join(Transform(from_mapping(TransformOptions, {**settings, "to": to})).texts())
+        for to in ("pairs", "csv")
+    }
+    assert written["pairs"] == b"a x:1.5 colour=red:1\nb x:2\n"
+    assert written["csv"] == b"label,x,colour=red\na,1.5,1\nb,2,\n"
+    with pytest.raises(UsageError, match="read, not written"):
+        list(Transform(from_mapping(TransformOptions, settings)).texts())
