@@ -520,6 +520,19 @@ class Sgd:
         memory: int,
     ) -> Sgd: ...
     @staticmethod
+    def awm(
+        *,
+        loss: str,
+        k: int,
+        depth: int,
+        width: int,
+        seed: int,
+        learning_rate: float,
+        l2: float,
+        intercept: bool,
+        memory: int,
+    ) -> Sgd: ...
+    @staticmethod
     def iht(
         *, loss: str, k: int, table: int, learning_rate: float, l2: float, intercept: bool, memory: int
     ) -> Sgd:

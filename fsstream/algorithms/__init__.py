@@ -14,6 +14,7 @@ BACKENDS = {
     "fgm": "fsstream.algorithms.fgm:Fgm",
     "iht": "fsstream.algorithms.iht:Iht",
     "batch-iht": "fsstream.algorithms.batch_iht:BatchIht",
+    "awm": "fsstream.algorithms.awm:Awm",
     "hashing": "fsstream.algorithms.hashing:Hashing",
     "os": "fsstream.algorithms.online_substitution:OnlineSubstitution",
     "asy-os": "fsstream.algorithms.asynchronous_substitution:AsynchronousSubstitution",

@@ -7,7 +7,7 @@ full, then H_k. Both are stores for MissionOracle; ties go to the smaller key.
 from __future__ import annotations
 
 from tests.oracle.mission_oracle import best
-from tests.oracle.sketch_oracle import F
+from tests.oracle.sketch_oracle import F, SketchOracle
 
 
 class Thresholded:
@@ -28,6 +28,51 @@ class Thresholded:
 
     def weights(self) -> dict[int, F]:
         return {key: F(w) for key, w in self.w.items()}
+
+
+class WeightMedian:
+    """The k heaviest exactly, the others in a sketch; both count, the sketch by the mean of its rows."""
+
+    def __init__(self, sketch: SketchOracle, k: int) -> None:
+        self.sketch, self.k, self.scale = sketch, k, 1.0
+        self.active: dict[int, float] = {}
+
+    def score(self, keys, values) -> float:
+        self.had = set(self.active)
+        return self.scale * sum(self.believed(key) * float(x) for key, x in zip(keys, values, strict=True))
+
+    def believed(self, key: int) -> float:
+        if key in self.active:
+            return self.active[key]
+        cells = [float(sign * self.sketch.cells[row, cell]) for row, cell, sign in self.sketch.places(key)]
+        return sum(cells) / len(cells)
+
+    def add(self, keys, values, coefficient: float) -> None:
+        step = coefficient / self.scale
+        for key, x in zip(keys, values, strict=True):
+            if key in self.had:
+                self.active[key] += step * float(x)
+        for key, x in zip(keys, values, strict=True):
+            change = F(step * float(x))
+            if key in self.had or change == 0:
+                continue
+            weight = float(self.sketch.query(key) + change)
+            if len(self.active) < self.k:
+                self.active[key] = weight
+                continue
+            weakest = min(self.active, key=lambda kept: (abs(self.active[kept]), -kept))
+            if (abs(weight), -key) > (abs(self.active[weakest]), -weakest):
+                left = F(self.active.pop(weakest))
+                self.active[key] = weight
+                self.sketch.add(weakest, left - self.sketch.query(weakest))
+            else:
+                self.sketch.add(key, change)
+
+    def shrink(self, factor: float) -> None:
+        self.scale *= factor
+
+    def weights(self) -> dict[int, F]:
+        return {key: F(w * self.scale) for key, w in self.active.items()}
 
 
 class Accumulated:

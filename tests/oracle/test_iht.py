@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fsstream.algorithms.awm import Awm, AwmParameters
 from fsstream.algorithms.batch_iht import BatchIht, BatchIhtParameters
 from fsstream.algorithms.iht import Iht, IhtParameters
 from fsstream.algorithms.learner import Common, Task
 from fsstream.errors import LimitError, UsageError
-from tests.oracle.iht_oracle import Accumulated, Thresholded
+from tests.oracle.iht_oracle import Accumulated, Thresholded, WeightMedian
 from tests.oracle.mission_oracle import MissionOracle, as_rows
+from tests.oracle.sketch_oracle import SketchOracle
 from tests.oracle.test_mission import LOSSES, batch_of, draw_rows
 from tests.oracle.test_softmax import draw_classes, learned_by, same_scores
 
@@ -123,3 +125,28 @@ def test_limits_are_told_before_the_run():
         learner("batch-iht", 5, "logistic", memory=100)
     with pytest.raises(UsageError, match="no more than"):
         learner("batch-iht", TABLE, "logistic")
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 2**32),
+    loss=st.sampled_from(("logistic", "squared-hinge", "squared")),
+    k=st.integers(1, 12),
+    depth=st.sampled_from((1, 3, 5)),
+    l2=st.sampled_from((0.0, 0.05)),
+)
+def test_awm_equals_the_oracle(seed, loss, k, depth, l2):
+    data = draw_rows(seed, 80, 40, loss)
+    common = Common(k=k, learning_rate=0.1, l2=l2, seed=seed)
+    parameters = AwmParameters(sketch_width=64, sketch_depth=depth)
+    ours, after = Awm(common, parameters, Task(loss)), Awm(common, parameters, Task(loss))
+    twin = MissionOracle(WeightMedian(SketchOracle(depth, 64, seed), k), loss, 0.1, l2)
+    expected = []
+    for t, ((keys, values), y, h) in enumerate(zip(as_rows(*data[:3]), *data[3:], strict=True)):
+        twin.rate = 0.1 / (1 + 0.1 * l2 * t)
+        expected.append(twin.learn(keys, values, float(y), float(h)))
+    scores = ours.update(batch_of(data, 0, 33))
+    after.restore(ours.state())
+    scores = np.concatenate([scores, after.update(batch_of(data, 33, 80))])
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-4)
+    assert weights_by_key(after) == pytest.approx(twin.selected(), rel=1e-3, abs=1e-4)

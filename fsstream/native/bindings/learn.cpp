@@ -13,6 +13,7 @@
 #include "learn/sgd.hpp"
 #include "learn/sketched_weights.hpp"
 #include "learn/thresholded_weights.hpp"
+#include "learn/weight_median.hpp"
 
 namespace fsstream {
 
@@ -62,6 +63,13 @@ nb::ndarray<nb::numpy, float, nb::ndim<1>> predict(Sgd& sgd, const Batch& batch)
 }
 
 nb::tuple top(const Sgd& sgd) { return columns_of(sgd.weights().top()); }
+
+Sgd awm(const std::string& loss, std::size_t k, int depth, std::size_t width, std::uint64_t seed, double learning_rate,
+        double l2, bool intercept, std::size_t memory) {
+  SgdOptions options = options_of(learning_rate, l2, 1.0, intercept, memory);
+  options.slowing = true;
+  return {Loss(loss), options, std::make_unique<WeightMedian>(CountSketch(depth, width, seed), k)};
+}
 
 // Names, weights, classes.
 nb::tuple class_top(const ClassDescent& descent) {
@@ -126,6 +134,8 @@ void bind_learn(nb::module_& m) {
                   nb::arg("intercept"), nb::arg("memory"), nb::arg("forget") = 1.0)
       .def_static("hashing", &hashing, nb::kw_only(), nb::arg("loss"), nb::arg("bits"), nb::arg("seed"),
                   nb::arg("learning_rate"), nb::arg("l2"), nb::arg("intercept"), nb::arg("memory"))
+      .def_static("awm", &awm, nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("depth"), nb::arg("width"),
+                  nb::arg("seed"), nb::arg("learning_rate"), nb::arg("l2"), nb::arg("intercept"), nb::arg("memory"))
       .def_static("iht", &iht, nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("table"), nb::arg("learning_rate"),
                   nb::arg("l2"), nb::arg("intercept"), nb::arg("memory"))
       .def("update", &update, nb::arg("batch"))

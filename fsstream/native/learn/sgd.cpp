@@ -67,8 +67,8 @@ double Sgd::learn(const Row& row, double target, double importance) {
   progressive_loss_ += importance * loss.value;
   progressive_weight_ += importance;
   const double square = typical_square(row);
-  const double coefficient = -options_.learning_rate * importance * loss.slope;
-  const double keep = (1.0 - options_.learning_rate * options_.l2) * options_.forget;
+  const double coefficient = -rate() * importance * loss.slope;
+  const double keep = (1.0 - rate() * options_.l2) * options_.forget;
   if (keep < 1.0) weights_->shrink(keep);
   if (coefficient != 0.0) {
     weights_->add(row, coefficient);

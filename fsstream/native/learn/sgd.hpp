@@ -31,6 +31,7 @@ struct SgdOptions {
   double forget = 1.0;  // all weights fade by it, once a row
   bool intercept = true;
   std::size_t memory = ~std::size_t{0};  // bytes the weights may take
+  bool slowing = false;                  // row t steps by rate / (1 + rate l2 t)
 };
 
 class Sgd {
@@ -63,6 +64,10 @@ class Sgd {
   // Calls row_done(row number, Row) for all rows, hashed run by run.
   template <class Visit>
   void for_each_row(const Batch& batch, Visit visit);
+  double rate() const {
+    const double rate = options_.learning_rate;
+    return options_.slowing ? rate / (1.0 + rate * options_.l2 * static_cast<double>(rows_)) : rate;
+  }
   double learn(const Row& row, double target, double importance);
   void watch(double score, double target);
   double typical_square(const Row& row);

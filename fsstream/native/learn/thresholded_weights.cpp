@@ -20,7 +20,7 @@ void ThresholdedWeights::reserve(const Batch& batch, std::size_t entries) {
   names_.reserve(batch, set_.size(), seats);
 }
 
-double ThresholdedWeights::score(const Row& row) {
+double ThresholdedWeights::look_up(const Row& row) {
   members_.clear();
   others_.clear();
   double sum = 0.0;
@@ -33,19 +33,25 @@ double ThresholdedWeights::score(const Row& row) {
     members_.push_back({j, seat});
     sum += set_.weight(seat) * static_cast<double>(row.batch->values[j]);
   }
-  return scale_ * sum;
+  return sum;
 }
 
-void ThresholdedWeights::add(const Row& row, double coefficient) {
-  const Batch& batch = *row.batch;
-  reserve(batch, others_.size());
-  const double step = coefficient / scale_;
+double ThresholdedWeights::score(const Row& row) { return scale_ * look_up(row); }
+
+void ThresholdedWeights::move_members(const Batch& batch, double step) {
   for (const auto& [j, seat] : members_) {
     names_.check(seat, batch, j);
     set_.weight(seat) += step * static_cast<double>(batch.values[j]);
     set_.score(seat) = std::abs(set_.weight(seat));
     set_.touch(seat);
   }
+}
+
+void ThresholdedWeights::add(const Row& row, double coefficient) {
+  const Batch& batch = *row.batch;
+  const double step = coefficient / scale_;
+  reserve(batch, others_.size());
+  move_members(batch, step);
   for (const std::size_t j : others_) {
     const double weight = step * static_cast<double>(batch.values[j]);
     if (weight == 0.0 || table_.find(batch.keys[j]) != kNobody) continue;  // twice in the row
@@ -67,7 +73,10 @@ Slot ThresholdedWeights::offer(Key key, double weight) {
 
 void ThresholdedWeights::shrink(double factor) {
   scale_ *= factor;
-  if (scale_ >= kSmallestScale) return;
+  if (scale_ < kSmallestScale) rescale();
+}
+
+void ThresholdedWeights::rescale() {
   for (Slot seat = 0; seat < set_.size(); ++seat) {
     set_.weight(seat) *= scale_;
     set_.score(seat) = std::abs(set_.weight(seat));

@@ -17,7 +17,7 @@
 
 namespace fsstream {
 
-class ThresholdedWeights final : public Weights {
+class ThresholdedWeights : public Weights {
  public:
   explicit ThresholdedWeights(std::size_t k) : k_(k), set_(k) {}
 
@@ -33,7 +33,7 @@ class ThresholdedWeights final : public Weights {
   void save(StateWriter& out) const override;
   void load(const StateReader& in) override;
 
- private:
+ protected:
   struct Record {
     Key key;
   };
@@ -42,8 +42,13 @@ class ThresholdedWeights final : public Weights {
     Slot seat;
   };
   void reserve(const Batch& batch, std::size_t entries);
+  // The weights of the row's features that have a seat, times x; in the unit of the seats.
+  double look_up(const Row& row);
+  void move_members(const Batch& batch, double step);
   // The seat, or kNobody when the key is too weak.
   Slot offer(Key key, double weight);
+  // The scale goes into the weights.
+  void rescale();
 
   std::size_t k_;
   BudgetSet set_;
