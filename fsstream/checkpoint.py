@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from fsstream.publish import Publisher
 from fsstream.sources import Input
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from fsstream.archive import Members
     from fsstream.config import ResumeOptions
@@ -161,6 +162,15 @@ def checkpoint_of(meta: Mapping[str, Any], members: Members, path: str) -> Check
         raise CorruptError(f"{path}: not a valid checkpoint: {error!r}") from None
 
 
+@contextmanager
+def fitting() -> Iterator[None]:
+    """Around taking over a state: what does not fit the options is a corrupt checkpoint."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise CorruptError(f"the checkpoint does not fit its own options: {error}") from error
+
+
 def _meta(origin: Origin) -> dict[str, Any]:
     return {
         "format": FORMAT,
@@ -177,7 +187,12 @@ def _meta(origin: Origin) -> dict[str, Any]:
 def _origin_from(meta: Mapping[str, Any]) -> Origin:
     options = from_mapping(SelectOptions, meta["options"])
     options.check()
-    inputs = [{name: entry[name] for name in ("path", "size", "modified")} for entry in meta["inputs"]]
+    if not all(isinstance(path, str) for path in options.inputs):
+        raise ValueError("an input is no path")
+    inputs: list[dict[str, Any]] = []
+    for entry in meta["inputs"]:
+        numbers = {name: None if entry[name] is None else int(entry[name]) for name in ("size", "modified")}
+        inputs.append({"path": str(entry["path"]), **numbers})
     beside = {str(name): str(digest) for name, digest in meta["beside"].items()}
     return Origin(options, str(meta["folder"]), inputs, beside, int(meta["resumes"]))
 

@@ -354,6 +354,10 @@ _EXPECTED: dict[str, tuple[type, ...]] = {
     "number": (int, float),
     "flag": (bool,),
     "switch": (bool,),
+    "interval": (int, float),
+    "text": (str,),
+    "path": (str, os.PathLike),
+    "list": (tuple, list),
 }
 
 
@@ -369,6 +373,8 @@ def _check_fields(options: Any) -> None:
             not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected)
         ):
             raise UsageError(f"{flag}: expected {kind}, got {value!r}")
+        if kind == "list" and not all(isinstance(item, str) for item in value):
+            raise UsageError(f"{flag}: expected a list of texts, got {value!r}")
         if choices and value not in choices:
             raise UsageError(
                 f"{flag}: expected one of {', '.join(choices)}, got {value!r}", hint=suggest(value, choices)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream import __version__
 from fsstream._native import LossMeter
-from fsstream.checkpoint import Snapshot
+from fsstream.checkpoint import Snapshot, fitting
 from fsstream.config import parse_parameters
 from fsstream.course import Course
 from fsstream.errors import UsageError
@@ -115,7 +115,8 @@ def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: C
                 closing(make_reading(options, source, keep_positions=saving.wanted))
             )
         if before is not None:
-            reading.go_on(before.counts, before.notes)
+            with fitting():
+                reading.go_on(before.counts, before.notes)
         state = before.feed if before is not None else None
         feed = opened.enter_context(closing(make_feed(options, chosen, reading, signals, state)))
         run = _Run(options, chosen, reading, feed, saving=saving, before=before)
@@ -154,7 +155,8 @@ class _Run:
         self.passes = 0
         self._place = Place()  # behind what has been learned of the current pass
         if before is not None:
-            self._go_on(before)
+            with fitting():
+                self._go_on(before)
 
     def _go_on(self, before: Snapshot) -> None:
         """Take over what an interrupted run had learned."""
