@@ -37,10 +37,12 @@ def run_apart(options: InputOptions, summary: Path) -> dict[str, Any]:
 
 
 def _main() -> None:
+    from fsstream._native import return_freed_memory
     from fsstream.cli.main import cli  # with all that it brings into memory
     from fsstream.cli.select import select
 
     assert cli
+    return_freed_memory()  # as the command does
     try:
         select(from_mapping(SelectOptions, json.load(sys.stdin)))
     except FsstreamError as error:
