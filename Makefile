@@ -18,7 +18,7 @@ demo:
 
 test:
 	@$(BOOTSTRAP) --extra test
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n auto $(ARGS)
 
 lint:
 	@$(BOOTSTRAP) --extra test --extra dev
