@@ -172,7 +172,8 @@ def test_parquet_becomes_text(tmp_path: Path) -> None:
 
     table = pa.table({"label": ["a", "b"], "x": [1.5, 2.0], "colour": ["red", "blue"]})
     parquet.write_table(table, tmp_path / "rows.parquet")
-    settings = {"inputs": str(tmp_path / "rows.parquet"), "model": selection_of(tmp_path, ["x", "colour=red"])}
+    selection = selection_of(tmp_path, ["x", "colour=red"])
+    settings = {"inputs": str(tmp_path / "rows.parquet"), "model": selection}
     written = {
         to: b"".join(Transform(from_mapping(TransformOptions, {**settings, "to": to})).texts())
         for to in ("pairs", "csv")
