@@ -35,12 +35,19 @@ if TYPE_CHECKING:
     from fsstream.algorithms.scanning import Scan
 
 LAST_SWEEPS = 500
+LITERAL_SWEEPS = 100_000  # the gap ends it
 
 
 @dataclass(frozen=True)
 class SparseRfParameters(KernelParameters):
     """What `--set` can change."""
 
+    rule: str = parameter(
+        "quick",
+        "quick: rounds end after some sweeps, k features are fitted again; "
+        "paper: the literal method, every round is solved to the tolerance, nothing is fitted again",
+        choices=("quick", "paper"),
+    )
     draw: int = parameter(500, "features drawn a round (R)", low=1)
     rounds: int = parameter(20, "rounds (T)", low=1)
     sweeps: int = parameter(15, "coordinate-descent sweeps a round, at most", low=1)
@@ -83,21 +90,23 @@ class SparseRf(KernelLearner):
         """Draw, solve, drop the zeros, until all features have been drawn."""
         machine, asked = self.machine, self.parameters
         k = self.common.k if self.common.l1 is None else None
+        literal = asked.rule == "paper"
+        each, final = (LITERAL_SWEEPS,) * 2 if literal else (asked.sweeps, LAST_SWEEPS)
         path = RegularisationPath(machine, k, asked.tolerance, self.l1) if k else None
         if k:
             machine.check_room(2 * k + 1)
         while machine.drawn < self.total:
             yield from machine.draw(min(asked.draw, self.total - machine.drawn))
             if path:
-                report = path.follow(asked.sweeps)
+                report = path.follow(each)
                 self.l1 = path.l1
             else:
-                sweeps = LAST_SWEEPS if machine.drawn == self.total else asked.sweeps
+                sweeps = final if machine.drawn == self.total else each
                 report = machine.solve(self.l1, 0.0, asked.tolerance, sweeps)
             machine.drop_zeros()
             self.note_round(report.objective)
         if path:
-            self.l1 = path.reduce(refit=asked.refit == "yes")
+            self.l1 = path.reduce(refit=asked.refit == "yes" and not literal)
         elif self.common.k:
             machine.keep_largest(self.common.k)
 

@@ -113,6 +113,26 @@ def test_a_stream_beyond_the_memory_is_spooled_and_gives_the_same_features(tmp_p
     assert len(small.stdout.splitlines()) > 3
 
 
+def test_a_model_without_features_predicts_its_intercept(tmp_path: Path) -> None:
+    path = str(tmp_path / "model")
+    done = fsstream(
+        "select",
+        "--algo",
+        "sparse-rf",
+        "--l1",
+        "100",
+        "--format",
+        "pairs",
+        "--model",
+        path,
+        stdin=rings(60, 1),
+    )
+    assert (done.returncode, done.stdout) == (0, b"")
+    scores = fsstream("predict", path, stdin=rings(5, 2)).stdout.splitlines()
+    assert len(set(scores)) == 1
+    assert len(scores) == 5
+
+
 def test_a_damaged_basis_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model"
     fsstream(

@@ -220,6 +220,15 @@ def test_the_gap_to_the_limit_falls_like_one_over_the_features_drawn():
     assert all(gap * size <= 1.5 * gaps[0] * sizes[0] for gap, size in zip(gaps, sizes, strict=True))
 
 
+def test_the_literal_rule_solves_every_round():
+    X, y = problem_data(11, 200, 3, "logistic")
+    options: dict[str, Any] = {"l1": 0.003, "draw": 60, "rounds": 3, "tolerance": 1e-3, "sweeps": 2}
+    quick, paper = (learned(X, y, "logistic", rule=rule, **options) for rule in ("quick", "paper"))
+    level = 1e-3 * math.log(2)
+    assert [report.gap <= level for report in paper.machine.reports] == [True] * 3
+    assert [report.gap <= level for report in quick.machine.reports[:2]] == [False, False]
+
+
 @pytest.mark.parametrize("k", [1, 7, 40])
 @pytest.mark.parametrize("refit", ["yes", "no"])
 def test_exactly_k_and_the_model_agrees_with_the_problem(k, refit):

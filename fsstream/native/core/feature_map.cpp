@@ -73,11 +73,13 @@ FeatureMap::FeatureMap(Shape shape, std::size_t inputs, std::span<const float> d
 }
 
 void FeatureMap::row(const std::uint32_t* inputs, const float* values, std::size_t entries, float* out) const {
+  if (offsets_.empty()) return;
   transform(shape_, directions_.data(), offsets_.data(), features(), inputs, values, entries, out);
 }
 
 void FeatureMap::fill(const RowsView& rows, std::size_t first_row, float* const* columns) const {
   const std::size_t count = features();
+  if (count == 0) return;
   std::vector<float> tile(kTileRows * count);
   for (std::size_t begin = 0; begin < rows.rows; begin += kTileRows) {
     const std::size_t size = std::min(kTileRows, rows.rows - begin);
@@ -94,6 +96,7 @@ void FeatureMap::fill(const RowsView& rows, std::size_t first_row, float* const*
 
 std::vector<double> FeatureMap::effects(std::span<const float> weights, const float* rows, std::size_t count) const {
   std::vector<double> squares(inputs_);
+  if (features() == 0) return squares;
   std::vector<float> z(features()), scratch(features());
   std::vector<std::uint32_t> all(inputs_);
   std::iota(all.begin(), all.end(), 0U);

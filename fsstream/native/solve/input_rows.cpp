@@ -80,8 +80,10 @@ void InputRows::thin_out() {
   for (std::size_t row = 0; row < kept; row += 2, ++place) {
     const std::size_t begin = starts_[row];
     const std::size_t size = starts_[row + 1] - begin;
-    std::memmove(inputs_.data() + at, inputs_.data() + begin, size * sizeof(std::uint32_t));
-    std::memmove(values_.data() + at, values_.data() + begin, size * sizeof(float));
+    if (size > 0) {
+      std::memmove(inputs_.data() + at, inputs_.data() + begin, size * sizeof(std::uint32_t));
+      std::memmove(values_.data() + at, values_.data() + begin, size * sizeof(float));
+    }
     at += size;
     starts_[place] = at;
   }
