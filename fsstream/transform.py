@@ -86,10 +86,15 @@ class Transform:
         if self._options.quiet:
             return
         if not writer.entries and self._names:
-            reading.note(
-                "no selected feature was met: is the stream read as it was when they were selected? "
-                f"It was taken for {reading.format}"
+            products = any(b"*" in name for name in self._names)
+            why = (
+                "products of features are met with a model, not with a selection"
+                if products
+                else (
+                    f"is the stream read as it was when they were selected? It was taken for {reading.format}"
+                )
             )
+            reading.note(f"no selected feature was met: {why}")
         if writer.tags_left_out:
             reading.note(f"{writer.tags_left_out} tags are left out: {target} has none, --to vw keeps them")
         if reading.bad.count:
