@@ -3,7 +3,7 @@
     python scripts/fuzz.py --seconds 5 --seed 1        # short, the same inputs each time
     python scripts/fuzz.py --seconds 600 --count       # adds what ran without a finding to counts.json
 
-In: tests/fuzz/corpus/TARGET, small inputs that are kept. A finding ends in exit 1, with the input in build/fuzz.
+In: tests/fuzz/corpus/TARGET, small inputs that are kept. A finding ends in exit 1, its input in build/fuzz.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def run(target: str, seconds: int, seed: int) -> int | None:
         done = subprocess.run(
             [program, found, FOLDER / "corpus" / target, f"-seed={seed}", f"-max_total_time={seconds}",
              "-max_len=512", "-timeout=20", "-print_final_stats=1", f"-artifact_prefix={BUILD}/{target}-"],
-            capture_output=True, text=True, check=False, env={**os.environ, "UBSAN_OPTIONS": "halt_on_error=1"},
+            capture_output=True, text=True, check=False,
+            env={**os.environ, "UBSAN_OPTIONS": "halt_on_error=1"},
         )  # fmt: skip
     executions = re.search(r"stat::number_of_executed_units:\s*(\d+)", done.stderr)
     if done.returncode != 0 or executions is None:
