@@ -142,7 +142,8 @@ class Boosting(RandomFeatureLearner):
 
     def _learned(self, numbers: NDArray[np.uint64]) -> Learned:
         chosen = numbers.astype(np.int64)
-        directions = np.array(self._directions, dtype=np.float32).reshape(-1, len(self.machine.basis.inputs))
+        shape = (len(self._directions), len(self.machine.basis.inputs))
+        directions = np.array(self._directions, dtype=np.float32).reshape(shape)
         offsets = np.array(self._offsets, dtype=np.float32)
         return Learned(
             numbers,
