@@ -183,6 +183,7 @@ class RowFeed:
         )
         spooled = options.shuffle or (again and not reading.input.rereadable) or self._start.batches > 0
         self._spool = Spool(options.spool_dir) if spooled else None
+        self._same_order = chosen.knows_rows_by_number
         self._spool_full = False
         if self.aim.kind == "classes" and chosen.access is Access.ROWS_AGAIN and state is None:
             self._meet_all_classes()
@@ -238,7 +239,8 @@ class RowFeed:
     def _from_spool(self, spool: Spool, start: int, number: int) -> Iterator[Batch]:
         options = self._options
         if options.shuffle:
-            batches = spool.shuffled(options.seed, number, options.memory_bytes // 4)
+            order = 1 if self._same_order else number
+            batches = spool.shuffled(options.seed, order, options.memory_bytes // 4)
         else:
             batches = spool.batches()
         for count, batch in enumerate(batches, 1):

@@ -99,6 +99,7 @@ class Learner(ABC):
     losses: ClassVar[tuple[str, ...]] = BINARY_LOSSES
     auto_binary_loss: ClassVar[str] = "squared-hinge"  # what --loss auto picks for two labels
     intercept_default: ClassVar[bool] = False
+    knows_rows_by_number: ClassVar[bool] = False  # then a shuffle is the same in every pass
     resumes_within_a_pass: ClassVar[bool] = True  # else `restore` passes over the rest of one
     uses: ClassVar[frozenset[str]] = frozenset({"k"})  # common options that mean something here
     Parameters: ClassVar[type] = NoParameters

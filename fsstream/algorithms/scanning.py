@@ -66,6 +66,9 @@ class Rescan(Scan):
 class ScanningLearner(Learner):
     """Feeds the scan that the work is waiting for."""
 
+    knows_rows_by_number = True
+    resumes_within_a_pass = False
+
     def _go(self, work: Iterator[Scan]) -> None:
         self._work = work
         self._scan: Scan | None = next(work)

@@ -215,3 +215,11 @@ def test_a_model_of_classes_goes_on(write: Any, tmp_path: Path) -> None:
     lines, _ = result(path, init=str(first), **common)
     assert len(lines.splitlines()) == K * len(CLASSES)
     assert {json.loads(line)["feature"] for line in lines.splitlines()} >= CLASS_SAMPLE.informative
+
+
+def test_a_learner_that_knows_rows_by_number_is_shuffled_once(write: Any) -> None:
+    """Scans of fgm that each had an order of their own gave weights of nothing."""
+    path = write(SAMPLES["pairs"].text * 20)
+    common: dict[str, Any] = {"algo": "fgm", "k": K, "format": "pairs", "quiet": True, "memory": 300_000}
+    lines, _ = result(path, shuffle=True, **common)
+    assert {json.loads(line)["feature"] for line in lines.splitlines()} == SAMPLES["pairs"].informative

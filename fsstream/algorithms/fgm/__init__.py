@@ -40,7 +40,6 @@ class Fgm(ScanningLearner):
         "its features were generated to complement each other on one set of rows"
     )
     Parameters = FgmParameters
-    resumes_within_a_pass = False
 
     def __init__(self, common: Common, parameters: FgmParameters, task: Task) -> None:
         assert common.k is not None
