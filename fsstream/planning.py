@@ -32,6 +32,7 @@ from fsstream.errors import DataError, FsstreamError, LimitError
 from fsstream.memory import peak_memory
 from fsstream.reading import Reading
 from fsstream.task import decide
+from fsstream.text import to_text
 from fsstream.training import check_uses, common_options, find_backend
 from fsstream.trial import run_apart
 from fsstream.units import show_size
@@ -145,7 +146,8 @@ def _look(options: SelectOptions, chosen: type[Learner]) -> Head:
         Reading(dataclasses.replace(options, threads=1, on_bad_line="skip", bad_lines=None))
     ) as reading:
         recipe = reading.recipe()
-        loss, kind = decide(options.loss, reading.labels(), chosen)
+        met = reading.labels()
+        loss, kind = decide(options.loss, met, chosen)
         targets = None
         if reading.format == "columns":
             assert options.targets is not None
@@ -172,7 +174,7 @@ def _look(options: SelectOptions, chosen: type[Learner]) -> Head:
         raise DataError(
             "there is no data: not one record", hint="is the input, or a filter before it, empty?"
         )
-    labels = ("", "") if kind == "binary" else ()
+    labels = {"binary": ("", ""), "classes": tuple(map(to_text, met.ordered()))}.get(kind, ())
     task = Task(loss=loss, labels=labels, max_classes=options.max_classes, targets=targets)
     return Head(pieces, share, rows, entries, _distinct(keys), spooled, recipe, task)
 

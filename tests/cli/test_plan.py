@@ -63,3 +63,15 @@ def test_without_a_file_the_options_say_what_they_can() -> None:
     assert plan["memory"] > sum(plan["learner"].values()) > 0
     assert plan["seconds"] is None
     assert b"standard input is not read" in planned.stderr
+
+
+def test_each_class_costs(tmp_path: Path) -> None:
+    wanted = {}
+    for classes in (3, 40):
+        path = tmp_path / f"rows{classes}"
+        path.write_bytes(b"".join(b"c%d\tone two w%d\n" % (i % classes, i) for i in range(400)))
+        done = fsstream("plan", "--k", "10", "--format", "tokens", str(path))
+        assert done.returncode == 0, done.stderr
+        wanted[classes] = json.loads(done.stdout)["learner"]
+    assert wanted[40]["sketch"] > 5 * wanted[3]["sketch"]
+    assert wanted[40]["active set"] > 10 * wanted[3]["active set"]
