@@ -103,7 +103,7 @@ def test_groups_and_order_of_features_do_not_matter():
     assert np.array_equal(some_offsets, offsets[[200, 7]])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     seed=st.integers(0, 1000),
     n=st.integers(20, 90),
@@ -122,7 +122,7 @@ def test_the_solver_finds_the_optimum(seed, n, count, loss, share, l2, intercept
     l1 = share * float(np.abs(problem.gradients()).max())
     report = problem.solve(l1, l2, 1e-9, 100_000)
     wide, costs = y.astype(np.float64), importance.astype(np.float64)
-    w, b = minimise(loss, Phi, wide, costs, l1, l2, intercept=intercept, steps=2000)
+    w, b = minimise(loss, Phi, wide, costs, l1, l2, intercept=intercept, steps=1500)
     best = objective(loss, Phi, wide, costs, w, b, l1, l2)
     mine = objective(loss, Phi, wide, costs, problem.weights, problem.intercept, l1, l2)
     assert report.objective == pytest.approx(mine, abs=1e-9)
