@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from fsstream.errors import CorruptError, FsstreamError
+from fsstream.errors import CorruptError, FsstreamError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,8 +80,10 @@ def load(path: Path) -> tuple[dict[str, Any], Members]:
     try:
         with path.open("rb") as file:
             return read(file, str(path))
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except OSError as error:
-        raise FsstreamError(f"{path}: {error.strerror}") from None
+        raise FsstreamError(f"cannot read {path}: {error.strerror}") from None
 
 
 def check_kind(meta: Mapping[str, Any], kind: str, version: int, path: str | Path) -> None:

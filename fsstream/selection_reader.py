@@ -46,8 +46,10 @@ def _bytes_of(path: str) -> bytes:
         return sys.stdin.buffer.read()
     try:
         return Path(path).read_bytes()
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except OSError as error:
-        raise FsstreamError(f"{path}: {error.strerror}") from None
+        raise FsstreamError(f"cannot read {path}: {error.strerror}") from None
 
 
 def _selection(records: Iterable[tuple[int, dict[str, Any]]], path: str) -> Selection:
