@@ -43,7 +43,7 @@ asan:
 # Coverage-guided inputs for the parsers and the spool, under both sanitizers; needs clang++. Short, the same each time.
 fuzz:
 	@$(BOOTSTRAP) --extra test
-	@PATH=$(BIN):"$$PATH" $(BIN)/python scripts/fuzz.py --seconds 3 $(ARGS)
+	@PATH=$(BIN):"$$PATH" $(BIN)/python scripts/fuzz.py --runs 5000 $(ARGS)
 
 # The same for ten minutes a target; what ran is added to tests/fuzz/counts.json.
 fuzz-long:

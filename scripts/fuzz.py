@@ -1,6 +1,6 @@
-"""Runs the libFuzzer targets of tests/fuzz, each for some seconds: `make fuzz`, `make fuzz-long`.
+"""Runs the libFuzzer targets of tests/fuzz: `make fuzz`, `make fuzz-long`.
 
-    python scripts/fuzz.py --seconds 5 --seed 1        # short, the same inputs each time
+    python scripts/fuzz.py --runs 5000                 # short, the same inputs each time
     python scripts/fuzz.py --seconds 600 --count       # adds what ran without a finding to counts.json
 
 In: tests/fuzz/corpus/TARGET, small inputs that are kept. A finding ends in exit 1, its input in build/fuzz.
@@ -30,18 +30,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seconds", type=int, default=5, help="for each target")
+    parser.add_argument("--seconds", type=int, default=0, help="for each target; 0: no limit")
+    parser.add_argument("--runs", type=int, default=-1, help="for each target; -1: no limit")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", action="store_true", help="add to the counts file")
     parser.add_argument("target", nargs="*", choices=[*TARGETS, []])
     given = parser.parse_args()
-    if shutil.which("clang++") is None:
+    if given.seconds <= 0 and given.runs < 0:
+        parser.error("say --seconds or --runs")
+    if not has_fuzzer():
         print("fuzz: skipped: it needs clang++ with libFuzzer (Debian, Ubuntu: apt install clang)")
         return 0
     build()
     counts = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}
     for target in given.target or TARGETS:
-        executions = run(target, given.seconds, given.seed)
+        executions = run(target, given.seconds, given.runs, given.seed)
         if executions is None:
             return 1
         counts[target] = counts.get(target, 0) + executions
@@ -49,6 +52,15 @@ def main() -> int:
         if given.count:
             COUNTS.write_text(json.dumps(counts, indent=1, sort_keys=True) + "\n")
     return 0
+
+
+def has_fuzzer() -> bool:
+    """Whether clang++ is there, and the runtime that some distributions package by itself."""
+    if shutil.which("clang++") is None:
+        return False
+    source = 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }'
+    probe = ["clang++", "-x", "c++", "-fsanitize=fuzzer,address,undefined", "-o", os.devnull, "-"]
+    return subprocess.run(probe, input=source.encode(), capture_output=True, check=False).returncode == 0
 
 
 def build() -> None:
@@ -61,15 +73,15 @@ def build() -> None:
     subprocess.run(["cmake", "--build", BUILD], check=True, stdout=subprocess.DEVNULL)
 
 
-def run(target: str, seconds: int, seed: int) -> int | None:
+def run(target: str, seconds: int, runs: int, seed: int) -> int | None:
     """How many inputs were tried; None when one was a finding."""
     program = BUILD / f"fuzz-{target}"
     if not program.exists():
         program.symlink_to("fuzz-target")
     with tempfile.TemporaryDirectory() as found:
         done = subprocess.run(
-            [program, found, FOLDER / "corpus" / target, f"-seed={seed}", f"-max_total_time={seconds}",
-             "-max_len=512", "-timeout=20", "-print_final_stats=1", f"-artifact_prefix={BUILD}/{target}-"],
+            [program, found, FOLDER / "corpus" / target, f"-seed={seed}", f"-runs={runs}",
+             f"-max_total_time={seconds}", "-max_len=512", "-timeout=20", "-print_final_stats=1", f"-artifact_prefix={BUILD}/{target}-"],
             capture_output=True, text=True, check=False,
             env={**os.environ, "UBSAN_OPTIONS": "halt_on_error=1"},
         )  # fmt: skip
