@@ -81,7 +81,8 @@ def run(target: str, seconds: int, runs: int, seed: int) -> int | None:
     with tempfile.TemporaryDirectory() as found:
         done = subprocess.run(
             [program, found, FOLDER / "corpus" / target, f"-seed={seed}", f"-runs={runs}",
-             f"-max_total_time={seconds}", "-max_len=512", "-timeout=20", "-print_final_stats=1", f"-artifact_prefix={BUILD}/{target}-"],
+             f"-max_total_time={seconds}", "-max_len=512", "-timeout=20", "-print_final_stats=1",
+             f"-artifact_prefix={BUILD}/{target}-"],
             capture_output=True, text=True, check=False,
             env={**os.environ, "UBSAN_OPTIONS": "halt_on_error=1"},
         )  # fmt: skip
