@@ -75,12 +75,13 @@ class ScanningLearner(Learner):
 
     def update(self, batch: Batch) -> None:
         """The next rows of the current scan; there are no scores before the last one."""
-        assert self._scan is not None
-        self._scan.add(batch)
+        if self._scan is not None:  # done, while learners of other classes still scan
+            self._scan.add(batch)
 
     def end_pass(self) -> bool:
         """Runs every scan that memory can serve; True when the next one needs the stream."""
-        assert self._scan is not None
+        if self._scan is None:
+            return False
         self._scan.finish()
         for scan in self._work:
             if not scan.use_kept_rows():
