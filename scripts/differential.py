@@ -1,6 +1,6 @@
 """Millions of random inputs, read by fsstream and by programs that know nothing of it.
 
-    python scripts/differential.py [--lines 1000000] [--numbers 1000000] [--names 10000000] [--reads 100000] [--seed N]
+    python scripts/differential.py [--lines N] [--numbers N] [--names N] [--reads N] [--seed N]
 
     lines     libsvm text against scikit-learn's svmlight loader
     numbers   decimals of all lengths against Python's float, rounded once more to float32
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import itertools
 import random
 import sys
 from collections import Counter
@@ -100,16 +101,14 @@ def check_names(count: int, rng: random.Random) -> None:
 def check_reads(count: int, rng: random.Random) -> None:
     """k-mers against words cut from the text."""
     length, canonical = rng.randint(1, 32), rng.random() < 0.5
-    reads = [
-        "".join(rng.choices("ACGTacgtN", (9, 9, 9, 9, 1, 1, 1, 1, 1), k=rng.randint(1, 90)))
-        for _ in range(count)
-    ]
+    letters, often = "ACGTacgtN", (9, 9, 9, 9, 1, 1, 1, 1, 1)
+    reads = ["".join(rng.choices(letters, often, k=rng.randint(1, 90))) for _ in range(count)]
     wanted = [Counter(words(read.upper(), length, canonical)) for read in reads]
     text = "".join(f"1\t{read}\n" for read in reads).encode()
     at = 0
     for rows in rows_of(text, format="seq", kmer=length, canonical=canonical):
         starts, names, values = rows.starts.tolist(), rows.names, rows.values.tolist()
-        for begin, end in zip(starts, starts[1:], strict=False):
+        for begin, end in itertools.pairwise(starts):
             found = dict(zip(names[begin:end], values[begin:end], strict=True))
             assert found == wanted[at], (reads[at], length, canonical)
             at += 1
