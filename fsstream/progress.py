@@ -60,7 +60,7 @@ class Progress:
     def _log(self, now: float, done: int, total: int | None, loss: str) -> None:
         seconds = now - self._started
         speed = done / seconds
-        left = f", {show_time((total - done) / speed)} left" if total and speed else ""
+        left = f", {show_time((total - done) / speed)} left" if total and speed and done < total else ""
         print(
             f"fsstream: {show_count(self._rows)} rows, {show_size(done)}, {show_size(speed)}/s{loss}{left}",
             file=sys.stderr,
