@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ def shown_commands(page: str) -> list[tuple[str, str]]:
 def test_what_is_shown_happens(page: str, tmp_path: Path) -> None:
     program = tmp_path / "bin" / "fsstream"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m fsstream "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m fsstream "$@"\n')
     program.chmod(0o755)
     (tmp_path / "data").symlink_to(ROOT / "data")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{program.parent}:{os.environ['PATH']}"}

@@ -6,6 +6,7 @@ import csv
 import fcntl
 import json
 import os
+import shlex
 import signal
 import subprocess
 from typing import TYPE_CHECKING
@@ -179,7 +180,7 @@ def test_a_signal_ends_a_run_that_waits_for_input(number: int, tmp_path: Path) -
 
 
 def test_a_closed_pipe_is_quiet(data: Path) -> None:
-    program = " ".join([*PROGRAM, *SELECT, str(data)])
+    program = shlex.join([*PROGRAM, *SELECT, str(data)])
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {program} | true; echo ${{PIPESTATUS[0]}}"],
         capture_output=True,
