@@ -190,7 +190,7 @@ class Stream:
         while True:
             self._look(size)
             have = len(self._ahead)
-            more, length = take(bytes(self._ahead[end:size]), records - found)
+            more, length = take(bytes(memoryview(self._ahead)[end:size]), records - found)
             found, end = found + more, end + length
             if not found and size == limit:
                 limit, enough = longest, 1
@@ -199,7 +199,8 @@ class Stream:
                 return have, found + (have > end), True
             if found >= enough or size == limit:
                 return end, found, ended and end == have
-            size = min(size + min(size, BLOCK_BYTES), limit)
+            # A record that is still going on is looked at from its beginning: then twice as much at once.
+            size = min(size + (min(size, BLOCK_BYTES) if end else size), limit)
 
     def beginning(self, size: int) -> memoryview:
         """What was looked at; nothing more can be looked at while it is held."""
