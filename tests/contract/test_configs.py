@@ -25,7 +25,9 @@ def test_every_backend_has_a_config() -> None:
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_a_config_makes_sense(path: Path) -> None:
-    SelectOptions(**read_config(str(path), SelectOptions)).check()
+    options = SelectOptions(**read_config(str(path), SelectOptions))
+    options.check()
+    assert options.algo in BACKENDS
 
 
 @pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: path.stem)

@@ -64,7 +64,9 @@ def comparable(summary: dict[str, Any]) -> dict[str, Any]:
     return json.loads(json.dumps({**parts, **counted}))
 
 
-def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: bytes | None = None, **given: Any) -> None:
+def assert_same_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: bytes | None = None, **given: Any
+) -> None:
     """Every checkpoint of a run, and some of a run that went on, lead to the same end."""
     options = SelectOptions(block_size=6000, **given)
     options.check()
@@ -105,18 +107,22 @@ def rows(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", BACKENDS)
 def test_every_backend(name: str, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(tmp_path, monkeypatch, inputs=(str(rows),), **options_for(name))
+    assert_same_end(tmp_path, monkeypatch, inputs=(str(rows),), **options_for(name))
 
 
 @pytest.mark.parametrize("name", SEVERAL_PASSES)
 def test_a_stream_in_several_passes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     more = {"passes": 3, "format": "pairs"}
-    check(tmp_path, monkeypatch, ROWS, inputs=(str(tmp_path / "pipe"),), **options_for(name, **more))
+    assert_same_end(
+        tmp_path, monkeypatch, ROWS, inputs=(str(tmp_path / "pipe"),), **options_for(name, **more)
+    )
 
 
 def test_a_shuffled_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     more = {"passes": 2, "shuffle": True}
-    check(tmp_path, monkeypatch, ROWS, inputs=(str(tmp_path / "pipe"),), **options_for("mission", **more))
+    assert_same_end(
+        tmp_path, monkeypatch, ROWS, inputs=(str(tmp_path / "pipe"),), **options_for("mission", **more)
+    )
 
 
 @pytest.mark.parametrize("name", ["mission", "b-amd", "l1-arda", "fgm"])
@@ -127,7 +133,7 @@ def test_classes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         b"".join(b"c%d" % (min(i // 100, 3)) + line.lstrip(b"-1") for i, line in enumerate(lines))
     )
     more = {"loss": "squared-hinge", "memory": 1 << 28}
-    check(tmp_path, monkeypatch, inputs=(str(path),), **options_for(name, **more))
+    assert_same_end(tmp_path, monkeypatch, inputs=(str(path),), **options_for(name, **more))
 
 
 @pytest.mark.parametrize("name", COLUMNS)
@@ -145,7 +151,7 @@ def test_columns(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     )
     (tmp_path / "targets").write_bytes(b"\n".join(targets) + b"\n")
     more = {"format": "columns", "targets": str(tmp_path / "targets"), "passes": 2}
-    check(tmp_path, monkeypatch, inputs=(str(tmp_path / "columns"),), **options_for(name, **more))
+    assert_same_end(tmp_path, monkeypatch, inputs=(str(tmp_path / "columns"),), **options_for(name, **more))
 
 
 def test_several_files_bad_records_and_validation(
@@ -154,7 +160,7 @@ def test_several_files_bad_records_and_validation(
     second = tmp_path / "second"
     second.write_bytes(ROWS[:3000].replace(b"w17:2", b"w17:x"))
     copies = tmp_path / "copies"
-    check(
+    assert_same_end(
         tmp_path,
         monkeypatch,
         inputs=(str(second), str(rows), str(second)),

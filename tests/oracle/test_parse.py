@@ -79,7 +79,7 @@ def _text(form: str) -> st.SearchStrategy[bytes]:
     return st.one_of(soup, lines, st.tuples(lines, soup).map(b"\n".join))
 
 
-def _compare(form: str, text: bytes, ngrams: int) -> None:
+def assert_equal_to_twin(form: str, text: bytes, ngrams: int) -> None:
     batch = Batch()
     parser = format_named(form).parser(FormatOptions(ngrams=ngrams))
     parser.parse(text, batch, True)
@@ -108,7 +108,7 @@ def _compare(form: str, text: bytes, ngrams: int) -> None:
 @given(data=st.data(), ngrams=st.integers(1, 3))
 @settings(max_examples=200, deadline=None)
 def test_native_equals_twin(form: str, data: st.DataObject, ngrams: int) -> None:
-    _compare(form, data.draw(_text(form)), ngrams)
+    assert_equal_to_twin(form, data.draw(_text(form)), ngrams)
 
 
 @given(data=st.data())

@@ -242,8 +242,12 @@ def test_progress_of_a_pipe_has_no_end(stdin):
 
 def test_files_are_closed_when_a_pass_is_given_up(write):
     stream = Input([write("a", b"1\n" * 100)], size=10)
+    before = len(os.listdir("/proc/self/fd"))
     blocks = stream.blocks(lines_head)
     next(blocks)
+    assert len(os.listdir("/proc/self/fd")) == before + 1
     blocks.close()
+    assert len(os.listdir("/proc/self/fd")) == before
     stream.peek()
     stream.close()
+    assert len(os.listdir("/proc/self/fd")) == before
