@@ -126,7 +126,7 @@ class Selector:
         classes: Iterable[Any] | None = None,
         **options: Any,
     ) -> None:
-        allowed = {*LEARNING_FIELDS, "set", "init", "threads"} - {"passes", "shuffle"}
+        allowed = {*LEARNING_FIELDS, "set", "init", "threads", "with_state"} - {"passes", "shuffle"}
         for name in options:
             if name.replace("-", "_") not in allowed:
                 raise UsageError(
@@ -207,7 +207,8 @@ class Selector:
         state = {"options": self._options, "recipe": self._recipe, "rows": self.rows, "learned": None}
         if self._training is not None:
             aim = self._training.aim
-            state["learned"] = (aim.loss, aim.kind, aim.labels, aim.rows, self._training.learner.state())
+            aimed = (aim.loss, aim.kind, aim.labels, aim.rows)
+            state["learned"] = (aimed, aim.rows_before, self._training.learner.state())
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -215,8 +216,8 @@ class Selector:
         self._chosen = find_backend(self._options.algo)
         self._waiting, self._training = [], None
         if state["learned"] is not None:
-            loss, kind, labels, rows, learned = state["learned"]
-            aim = Aim.continued(self._options, loss, kind, labels, rows)
+            aimed, before, learned = state["learned"]
+            aim = Aim.continued(self._options, *aimed, before=before)
             self._training = Training(self._options, self._chosen, aim, aim.task, lambda: self._recipe)
             self._training.learner.restore(learned)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from fsstream.publish import Publisher
 from fsstream.sources import Input
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from fsstream.archive import Members
     from fsstream.config import ResumeOptions
@@ -162,15 +161,6 @@ def checkpoint_of(meta: Mapping[str, Any], members: Members, path: str) -> Check
         raise CorruptError(f"{path}: not a valid checkpoint: {error!r}") from None
 
 
-@contextmanager
-def fitting() -> Iterator[None]:
-    """Around taking over a state: what does not fit the options is a corrupt checkpoint."""
-    try:
-        yield
-    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        raise CorruptError(f"the checkpoint does not fit its own options: {error}") from error
-
-
 def _meta(origin: Origin) -> dict[str, Any]:
     return {
         "format": FORMAT,
@@ -205,7 +195,12 @@ def _snapshot_from(plain: Mapping[str, Any] | None, members: Members) -> Snapsho
     return Snapshot(
         passes=int(plain["passes"]),
         feed=FeedState(
-            Place.from_plain(feed["place"]), str(feed["loss"]), str(feed["kind"]), labels, int(feed["rows"])
+            Place.from_plain(feed["place"]),
+            str(feed["loss"]),
+            str(feed["kind"]),
+            labels,
+            int(feed["rows"]),
+            int(feed.get("rows_before", 0)),
         ),
         first_labels=int(plain["first_labels"]),
         counts=dict(plain["counts"]),

@@ -150,6 +150,10 @@ class SelectOptions(InputOptions):
     output: str | None = option(None, "write the selection to a file", kind="path", group=_OUT)
     model: str | None = option(None, "write a model for predict and --init", kind="path", group=_OUT)
     summary: str | None = option(None, "write what happened as JSON", kind="path", group=_OUT)
+    with_state: bool = option(
+        False, "put all the learner knows into --model, for an exact `--init` and `fsstream merge`",
+        kind="switch", group=_OUT,
+    )  # fmt: skip
     valid: str | None = option(None, "file to validate on after each pass", kind="path", group=_OUT)
     checkpoint: str | None = option(
         None, "save the run there now and then, and when it is stopped, for `fsstream resume`", kind="path",

@@ -6,6 +6,12 @@ was expected, and a hint on what to do.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 class FsstreamError(Exception):
     """A failure with a message for the user; the command exits with `exit_code`."""
@@ -53,6 +59,15 @@ class CorruptError(FsstreamError):
     """A model or checkpoint that is not what was written."""
 
     exit_code = 5
+
+
+@contextmanager
+def fitting(whole: str) -> Iterator[None]:
+    """Around taking over a state: where it does not fit the options it came with, the file is corrupt."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise CorruptError(f"{whole} does not fit its own options: {error}") from error
 
 
 class LockBusyError(FsstreamError):

@@ -88,6 +88,7 @@ class FeedState:
     kind: str
     labels: tuple[str, ...]  # met so far
     rows: int  # seen in the first pass
+    rows_before: int = 0  # behind the state of --init
 
 
 _FIRST_ROWS = 5_000  # one label for so long suggests a stream sorted by class
@@ -103,6 +104,7 @@ class Aim:
     initial: Model | None
     max_classes: int
     rows: int = 0  # seen in the first pass
+    rows_before: int = 0  # behind the state of --init
 
     @classmethod
     def decide(cls, options: SelectOptions, labels: Labels, chosen: type[Learner]) -> Aim:
@@ -114,18 +116,20 @@ class Aim:
                 f"--init: a model of {initial.kind} with the {initial.loss} loss cannot start one of "
                 f"{kind} with the {loss} loss"
             )
-        known = start_labels(kind, labels, initial.labels if initial else ())
+        known = start_labels(kind, labels, (initial.state_labels or initial.labels) if initial else ())
         weights = map(split_class_weight, options.class_weight)
-        return cls(
-            loss, kind, make_map(kind, known, options.max_classes, weights), initial, options.max_classes
-        )
+        label_map = make_map(kind, known, options.max_classes, weights)
+        before = initial.rows if initial is not None and initial.state is not None else 0
+        return cls(loss, kind, label_map, initial, options.max_classes, rows_before=before)
 
     @classmethod
-    def continued(cls, options: SelectOptions, loss: str, kind: str, labels: Iterable[str], rows: int) -> Aim:
+    def continued(
+        cls, options: SelectOptions, loss: str, kind: str, labels: Iterable[str], rows: int, *, before: int
+    ) -> Aim:
         """As it was when so many rows had been seen."""
         weights = map(split_class_weight, options.class_weight)
         label_map = make_map(kind, list(map(to_bytes, labels)), options.max_classes, weights)
-        return cls(loss, kind, label_map, None, options.max_classes, rows)
+        return cls(loss, kind, label_map, None, options.max_classes, rows, before)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -179,7 +183,9 @@ class RowFeed:
         self.aim = (
             Aim.decide(options, labels, chosen)
             if state is None
-            else Aim.continued(options, state.loss, state.kind, state.labels, state.rows)
+            else Aim.continued(
+                options, state.loss, state.kind, state.labels, state.rows, before=state.rows_before
+            )
         )
         spooled = options.shuffle or (again and not reading.input.rereadable) or self._start.batches > 0
         self._spool = Spool(options.spool_dir) if spooled else None

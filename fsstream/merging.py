@@ -1,39 +1,102 @@
 """Models trained on shards of a stream -> one model.
 
-In: models of one backend under equal options. Out: a model with the average of their weights by rows:
+In: models of one backend under equal options. Out, when all hold their learner's state (`--with-state`):
+a model, with state, of one learner that took over all of theirs: weights and sketches averaged by rows,
+counts, moments and sums of gradients added, the active features found anew (algorithms/merging). Else a model
+with the average of the selections by rows:
 
     w = sum of rows_s w_s / sum of rows_s
 
 A feature that a shard did not select counts there with weight 0, because that is what the shard predicts
-with; of the averages the k largest stay, for each class. It is not what one stream would have
-given: each shard has chosen for itself. Backends whose weights mean nothing outside their run refuse.
+with; of the averages the k largest stay, for each class. Neither is what one stream would have
+given: each shard has learned, and chosen, for itself. Backends whose weights mean nothing outside their run
+refuse.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsstream.errors import UsageError
+from fsstream.algorithms.learner import Common, Task
+from fsstream.algorithms.merging.shards import Shards
+from fsstream.errors import UsageError, fitting
 from fsstream.model import Model, name_classes
 from fsstream.selection import Selection
-from fsstream.training import find_backend
+from fsstream.task import canonical_order
+from fsstream.training import differing, find_backend, make_learner, model_of_learner
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-# What may differ between shards: it decides where things lie, or nothing.
-_FREE = frozenset({"memory"})
+    from fsstream.algorithms.learner import Learner
+
 _READING = ("kmer", "canonical", "ngrams", "normalize", "keep", "ignore")
 
 
 def merge(models: Sequence[Model], names: Sequence[str]) -> Model:
     """One model of several; `names` are for messages."""
-    _check(models, names)
+    stateful = [model.state is not None for model in models]
+    _check(models, names, of_states=all(stateful))
+    if all(stateful):
+        return _learners(models, names)
+    if any(stateful):
+        with_state, without = names[stateful.index(True)], names[stateful.index(False)]
+        raise UsageError(
+            f"{with_state} holds its learner's state, and {without} does not",
+            hint="train all with --with-state, or none",
+        )
+    return _selections(models)
+
+
+def _learners(models: Sequence[Model], names: Sequence[str]) -> Model:
+    """One learner of the states of several."""
+    first = models[0]
+    if first.kind == "binary":
+        labels = first.state_labels
+        for model, name in zip(models, names, strict=True):
+            if model.state_labels != labels:
+                raise UsageError(
+                    f"{names[0]} and {name} met their labels in another order",
+                    hint="the first 10,000 rows of a shard should hold both labels: shuffle the stream",
+                )
+    else:
+        labels = _labels([model.state_labels for model in models])
+    place = {label: number for number, label in enumerate(labels)}
+    classes = [np.array([place[label] for label in model.state_labels], np.int64) for model in models]
+    learner = _new_learner(first, labels)
+    shards = Shards([model.state or {} for model in models], [model.rows for model in models], classes)
+    with fitting("a model"):
+        learner.merge(shards)
+    return model_of_learner(
+        learner,
+        labels,
+        with_state=True,
+        kind=first.kind,
+        loss=first.loss,
+        options=first.options,
+        reading=first.reading,
+        rows=sum(model.rows for model in models),
+    )
+
+
+def _new_learner(model: Model, labels: tuple[str, ...]) -> Learner:
+    """As the model's own began, for these labels."""
+    chosen = find_backend(str(model.options["algo"]))
+    known = {field.name for field in dataclasses.fields(Common)} & set(model.options)
+    common = Common(**{name: model.options[name] for name in known})
+    parameters = chosen.Parameters(**model.options["set"])
+    task = Task(loss=model.loss, labels=labels, max_classes=int(model.options["max_classes"]))
+    return make_learner(chosen, common, parameters, task, model.kind)
+
+
+def _selections(models: Sequence[Model]) -> Model:
+    """The average of what was selected."""
     rows = np.array([model.rows for model in models], dtype=np.float64)
     shares = rows / rows.sum()
-    labels = _labels(models)
+    labels = models[0].labels if models[0].kind == "binary" else _labels([model.labels for model in models])
     place = {label: number for number, label in enumerate(labels)}
     outputs = max(model.outputs for model in models)
     sums: dict[tuple[int, bytes], float] = {}
@@ -63,13 +126,19 @@ def merge(models: Sequence[Model], names: Sequence[str]) -> Model:
     )
 
 
-def _check(models: Sequence[Model], names: Sequence[str]) -> None:
-    """Refuse what has no average."""
+def _check(models: Sequence[Model], names: Sequence[str], *, of_states: bool) -> None:
+    """Refuse what cannot be one."""
     first = models[0]
     algo = str(first.options.get("algo"))
-    refusal = find_backend(algo).merge_refusal
+    chosen = find_backend(algo)
+    refusal = chosen.state_refusal if of_states else chosen.merge_refusal
     if refusal is not None:
-        raise UsageError(f"models of {algo} cannot be merged: {refusal}", hint="train one on all shards")
+        raise UsageError(
+            f"models of {algo} cannot be merged: {refusal}",
+            hint="train one on all shards"
+            if chosen.state_refusal is not None
+            else "train with --with-state: whole learners can be merged",
+        )
     for model, name in zip(models, names, strict=True):
         if not model.rows:
             raise UsageError(f"{name} does not say how many rows it was learned from", hint="train it again")
@@ -87,21 +156,19 @@ def _differences(first: Model, other: Model) -> list[tuple[str, Any, Any]]:
     ]
     if first.kind == "binary":
         pairs.append(("labels", list(first.labels), list(other.labels)))
-    pairs += _entries(first.options, other.options, [key for key in first.options if key not in _FREE])
-    pairs += _entries(first.reading, other.reading, _READING)
-    return [pair for pair in pairs if pair[1] != pair[2]]
+    unequal = [pair for pair in pairs if pair[1] != pair[2]]
+    return [
+        *unequal,
+        *differing(first.options, other.options),
+        *differing(first.reading, other.reading, _READING),
+    ]
 
 
-def _entries(ours: Mapping[str, Any], theirs: Mapping[str, Any], keys: Sequence[str]) -> list[Any]:
-    def plain(value: Any) -> Any:
-        return list(value) if isinstance(value, tuple) else value
-
-    return [(f"--{key.replace('_', '-')}", plain(ours.get(key)), plain(theirs.get(key))) for key in keys]
-
-
-def _labels(models: Sequence[Model]) -> tuple[str, ...]:
-    """All labels, in order of first appearance."""
-    return tuple(dict.fromkeys(label for model in models for label in model.labels))
+def _labels(labels: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """All labels: as every shard has them, else in an order that does not hang on that of the shards."""
+    if all(own == labels[0] for own in labels):
+        return labels[0]
+    return canonical_order({label for own in labels for label in own})
 
 
 def _largest(selection: Selection, k: int | None) -> Selection:

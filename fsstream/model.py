@@ -10,6 +10,7 @@ import numpy as np
 
 from fsstream import __version__
 from fsstream._native import LinearModel, ProductModel, RandomFeatureModel, key_of_name, pair_key
+from fsstream.algorithms.merging.shards import under
 from fsstream.archive import check_kind, load, pack, pack_texts, unpack, unpack_texts
 from fsstream.basis import Basis
 from fsstream.errors import CorruptError
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 FORMAT = "fsstream model"
 VERSION = 1
-_BASIS = "basis_"
+_BASIS, _STATE = "basis_", "state/"
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Model:
     reading: Mapping[str, Any] = field(default_factory=dict)  # how the input was read
     basis: Basis | None = None  # what names like `gaussian#17` stand for
     rows: int = 0  # that it was learned from
+    state: Mapping[str, NDArray[Any]] | None = None  # of the learner, when it was asked for
+    state_labels: tuple[str, ...] = ()  # in the order that the state knows them by
 
     @property
     def outputs(self) -> int:
@@ -165,6 +168,9 @@ class Model:
         if self.basis is not None:
             meta["basis"], arrays = self.basis.parts()
             members |= {f"{_BASIS}{key}": value for key, value in arrays.items()}
+        if self.state is not None:
+            meta["state_labels"] = self.state_labels
+            members |= {f"{_STATE}{key}": value for key, value in self.state.items()}
         return pack(meta, members)
 
 
@@ -232,6 +238,8 @@ def _from_parts(meta: dict[str, Any], members: dict[str, NDArray[Any]]) -> Model
         dict(meta["reading"]),
         _basis_of(meta, members, selection),
         int(meta.get("rows", 0)),
+        under(_STATE, members) if "state_labels" in meta else None,
+        tuple(str(label) for label in meta.get("state_labels", ())),
     )
 
 

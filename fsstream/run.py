@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream import __version__
 from fsstream._native import LossMeter
-from fsstream.checkpoint import Snapshot, fitting
+from fsstream.checkpoint import Snapshot
 from fsstream.config import parse_parameters
 from fsstream.course import Course
-from fsstream.errors import UsageError
+from fsstream.errors import UsageError, fitting
 from fsstream.feeds import FeedState, Place, make_feed
 from fsstream.memory import peak_memory
 from fsstream.output import first_records
@@ -115,7 +115,7 @@ def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: C
                 closing(make_reading(options, source, keep_positions=saving.wanted))
             )
         if before is not None:
-            with fitting():
+            with fitting("the checkpoint"):
                 reading.go_on(before.counts, before.notes)
         state = before.feed if before is not None else None
         feed = opened.enter_context(closing(make_feed(options, chosen, reading, signals, state)))
@@ -155,7 +155,7 @@ class _Run:
         self.passes = 0
         self._place = Place()  # behind what has been learned of the current pass
         if before is not None:
-            with fitting():
+            with fitting("the checkpoint"):
                 self._go_on(before)
 
     def _go_on(self, before: Snapshot) -> None:
@@ -212,7 +212,9 @@ class _Run:
         }
         return Snapshot(
             passes=self.passes,
-            feed=FeedState(mark.place, aim.loss, aim.kind, aim.labels[: mark.labels], mark.rows),
+            feed=FeedState(
+                mark.place, aim.loss, aim.kind, aim.labels[: mark.labels], mark.rows, aim.rows_before
+            ),
             first_labels=self._first_labels,
             counts=mark.counts,
             notes=self._reading.notes,

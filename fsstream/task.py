@@ -100,8 +100,13 @@ def turned(kind: str, labels: Sequence[str]) -> bool:
     """Whether a binary map had its first label, taken for negative, in the positive's place."""
     if kind != "binary" or len(labels) < 2:
         return False
+    return tuple(labels) != canonical_order(labels)
+
+
+def canonical_order(labels: Iterable[str]) -> tuple[str, ...]:
+    """Smaller number or earlier bytes first."""
     met = [to_bytes(label) for label in labels]
-    return met != Labels.seen(met, map(_number, met)).ordered()
+    return tuple(map(to_text, Labels.seen(met, map(_number, met)).ordered()))
 
 
 def _number(label: bytes) -> float:

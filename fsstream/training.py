@@ -9,14 +9,14 @@ from fsstream.algorithms import BACKENDS, backend
 from fsstream.algorithms.learner import Common
 from fsstream.algorithms.one_versus_rest import OneVersusRest
 from fsstream.config import LEARNING_FIELDS, parse_parameters, suggest
-from fsstream.errors import LimitError, UsageError
+from fsstream.errors import LimitError, UsageError, fitting
 from fsstream.groups import read_groups
 from fsstream.model import Model, name_classes
 from fsstream.task import TWO_CLASS_LOSSES, turned
 from fsstream.units import show_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from fsstream.algorithms.learner import Learner, Task
     from fsstream.config import SelectOptions
@@ -43,6 +43,11 @@ def check_uses(options: SelectOptions, chosen: type[Learner]) -> None:
             )
     if "k" in chosen.uses and options.k is None and options.l1 is None:
         raise UsageError("--k is missing", hint="how many features to select, for example --k 100")
+    if options.with_state and chosen.state_refusal is not None:
+        raise UsageError(
+            f"--with-state has no use with --algo {chosen.name}",
+            hint=f"it is not merged: {chosen.state_refusal}",
+        )
     if options.output and "k" not in chosen.uses:
         raise UsageError(f"--algo {chosen.name} selects nothing, so there is no --output to write")
 
@@ -62,6 +67,43 @@ def common_options(options: SelectOptions, chosen: type[Learner]) -> Common:
         workers=options.workers or 1,
         groups=read_groups(options.groups) if options.groups else None,
     )
+
+
+def make_learner(chosen: type[Learner], common: Common, parameters: Any, task: Task, kind: str) -> Learner:
+    """A new learner; one a class where a two-class loss has several."""
+    if kind == "classes" and task.loss in TWO_CLASS_LOSSES:
+        return OneVersusRest(common, parameters, task, backend=chosen)
+    return chosen(common, parameters, task)
+
+
+def model_of_learner(learner: Learner, labels: tuple[str, ...], *, with_state: bool, **told: Any) -> Model:
+    """What a learner knows now; `labels` are in the order that it knows them by."""
+    selection, intercepts, ordered = learner.selection(), learner.intercepts(), labels
+    if turned(told["kind"], labels):
+        ordered = labels[::-1]
+        selection = dataclasses.replace(selection, weights=-selection.weights)
+        intercepts = -intercepts
+    return Model(
+        selection=name_classes(selection, ordered).ranked(),
+        intercepts=intercepts,
+        labels=ordered,
+        basis=learner.basis(),
+        state=learner.state() if with_state else None,
+        state_labels=labels if with_state else (),
+        **told,
+    )
+
+
+def differing(
+    ours: Mapping[str, Any], theirs: Mapping[str, Any], keys: Iterable[str] | None = None
+) -> list[tuple[str, Any, Any]]:
+    """Options that are not the same, as flags; `--memory` may differ, it decides what fits."""
+
+    def plain(value: Any) -> Any:
+        return list(value) if isinstance(value, tuple) else value
+
+    pairs = [(key, plain(ours.get(key)), plain(theirs.get(key))) for key in keys or ours if key != "memory"]
+    return [(f"--{key.replace('_', '-')}", a, b) for key, a, b in pairs if a != b]
 
 
 class Training:
@@ -84,32 +126,36 @@ class Training:
         self._check_memory(task)
         self.learner = self._make_learner(task)
         if aim.initial is not None:
-            self.learner.start_from(aim.initial)
+            self._start_from(aim.initial)
 
     def model(self) -> Model:
         """The model as it is now."""
-        selection, intercepts = self.learner.selection(), self.learner.intercepts()
-        labels = self.aim.labels
-        if turned(self.aim.kind, labels):
-            labels = labels[::-1]
-            selection = dataclasses.replace(selection, weights=-selection.weights)
-            intercepts = -intercepts
-        return Model(
-            selection=name_classes(selection, labels).ranked(),
-            intercepts=intercepts,
-            kind=self.aim.kind,
-            loss=self.aim.loss,
-            labels=labels,
+        aim = self.aim
+        return model_of_learner(
+            self.learner,
+            aim.labels,
+            with_state=self.options.with_state,
+            kind=aim.kind,
+            loss=aim.loss,
             options=self._resolved(),
             reading=self._recipe(),
-            basis=self.learner.basis(),
-            rows=self.aim.rows,
+            rows=aim.rows + aim.rows_before,
         )
 
     def _make_learner(self, task: Task) -> Learner:
-        if self.aim.kind == "classes" and self.aim.loss in TWO_CLASS_LOSSES:
-            return OneVersusRest(self._common, self._parameters, task, backend=self._chosen)
-        return self._chosen(self._common, self._parameters, task)
+        return make_learner(self._chosen, self._common, self._parameters, task, self.aim.kind)
+
+    def _start_from(self, model: Model) -> None:
+        if model.state is None:
+            self.learner.start_from(model)
+            return
+        for what, ours, theirs in differing(self._resolved(), model.options):
+            raise UsageError(
+                f"--init: its state was learned with {what} {theirs!r}, not {ours!r}",
+                hint="a state goes on with equal options; a model without one gives its weights to any",
+            )
+        with fitting("the model of --init"):
+            self.learner.start_again(model.state)
 
     def _check_memory(self, task: Task) -> None:
         plan = self._chosen.plan(self._common, self._parameters, task)

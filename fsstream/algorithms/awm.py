@@ -11,11 +11,12 @@ Paper      Tai, Sharan, Bailis, Valiant: "Sketching Linear Classifiers over Data
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
 from fsstream.algorithms.iht import SEAT
 from fsstream.algorithms.learner import Common, Task, parameter
+from fsstream.algorithms.merging import sketched
 from fsstream.algorithms.mission import (
     CELL,
     MissionParameters,
@@ -25,6 +26,11 @@ from fsstream.algorithms.mission import (
 )
 from fsstream.algorithms.sgd import SgdLearner, checked_l2, rate_of
 from fsstream.errors import LimitError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsstream.algorithms.merging.shards import Shards
 
 
 @dataclass(frozen=True)
@@ -61,12 +67,20 @@ class Awm(SgdLearner):
                 f"awm needs {planned:,} bytes, --memory allows {common.memory:,}",
                 hint="raise --memory, or lower --k or --set sketch_width",
             )
+        self.k, self.shape = (
+            required_k(common),
+            (
+                checked_depth(parameters.sketch_depth),
+                sketch_width(common, like_mission(parameters)),
+                common.seed,
+            ),
+        )
         kernel = _native.Sgd.awm(
             loss=task.loss,
-            k=required_k(common),
-            depth=checked_depth(parameters.sketch_depth),
-            width=sketch_width(common, like_mission(parameters)),
-            seed=common.seed,
+            k=self.k,
+            depth=self.shape[0],
+            width=self.shape[1],
+            seed=self.shape[2],
             learning_rate=rate_of(common),
             l2=checked_l2(common),
             intercept=common.intercept,
@@ -77,6 +91,10 @@ class Awm(SgdLearner):
     def facts(self) -> dict[str, Any]:
         """Active weights, and how often one asked to enter a full set."""
         return {**super().facts(), **self.kernel.counts()}
+
+    def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
+        """The k largest beside the mean of the sketches."""
+        return sketched.descent(shards, sketched.weight_median(self.k, _native.CountSketch(*self.shape)))
 
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:

@@ -10,9 +10,16 @@ Departures As b-arda: only the untuned defaults of eta and l2.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from fsstream.algorithms.b_arda import Budgeted
+from fsstream import _native
+from fsstream.algorithms.b_arda import SQUARES_DEPTH, Budgeted
+from fsstream.algorithms.merging.budgeted import b_amd
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsstream.algorithms.merging.shards import Shards
 
 
 class BAmd(Budgeted):
@@ -21,3 +28,8 @@ class BAmd(Budgeted):
     name: ClassVar[str] = "b-amd"
     summary: ClassVar[str] = "adaptive mirror descent with at most k weights"
     paper: ClassVar[str] = "Online Feature Selection by Adaptive Sub-gradient Methods, Algorithm 2"
+
+    def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
+        """Averaged weights beside the squares of all sub-gradients."""
+        squares = _native.CountMin(SQUARES_DEPTH, self.width, self.seed) if self.width else None
+        return b_amd(shards, k=self.k, squares_of=squares, **self.rule)

@@ -13,7 +13,7 @@ Departures None in the result (native/learn/b_arda.hpp says how the cost of a ro
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
 from fsstream.algorithms.budgeted import (
@@ -26,6 +26,12 @@ from fsstream.algorithms.budgeted import (
     width_of_sketch,
 )
 from fsstream.algorithms.learner import BINARY_LOSSES, Common, Task, parameter
+from fsstream.algorithms.merging.budgeted import b_arda
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsstream.algorithms.merging.shards import Shards
 
 
 @dataclass(frozen=True)
@@ -52,19 +58,23 @@ class BudgetedParameters:
     )
 
 
-SKETCH_DEPTH = 3  # rows of the sketch of gradients
+SKETCH_DEPTH, SQUARES_DEPTH = 3, 2  # rows of the sketches of gradients and of their squares
 
 
 class Budgeted(OnlineBackend):
     """One kernel of the two; subclasses name it."""
 
     losses: ClassVar[tuple[str, ...]] = (*BINARY_LOSSES, "squared")
-    uses: ClassVar[frozenset[str]] = frozenset({"k", "learning_rate", "l2", "passes", "intercept", "seed"})
+    uses: ClassVar[frozenset[str]] = frozenset(
+        {"k", "init", "learning_rate", "l2", "passes", "intercept", "seed"}
+    )
     Parameters: ClassVar[type] = BudgetedParameters
 
     def __init__(self, common: Common, parameters: BudgetedParameters, task: Task) -> None:
         check_plan(self.name, common, self.plan(common, parameters, task))
-        self.store = parameters.store
+        self.store, self.parameters = parameters.store, parameters
+        self.k, self.seed = required_k(common, self.name), common.seed
+        self.width = width_of_sketch(common, parameters.store, parameters.sketch_width, SKETCH_DEPTH)
         kernel = _native.budgeted(
             self.name,
             loss=task.loss,
@@ -74,12 +84,17 @@ class Budgeted(OnlineBackend):
             delta=parameters.delta,
             intercept=common.intercept,
             weighted=parameters.truncation == "weighted",
-            sketch_width=width_of_sketch(common, parameters.store, parameters.sketch_width, SKETCH_DEPTH),
+            sketch_width=self.width,
             sketch_depth=SKETCH_DEPTH,
             seed=common.seed,
             memory=common.memory,
         )
         super().__init__(kernel, common.passes)
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        """What decides who is kept."""
+        return {"delta": self.parameters.delta, "weighted": self.parameters.truncation == "weighted"}
 
     def facts(self) -> dict[str, Any]:
         """Where the sums are."""
@@ -99,3 +114,13 @@ class BArda(Budgeted):
     name: ClassVar[str] = "b-arda"
     summary: ClassVar[str] = "adaptive dual averaging with at most k weights; best where k is small"
     paper: ClassVar[str] = "Online Feature Selection by Adaptive Sub-gradient Methods, Algorithm 1"
+
+    def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
+        """The sums of all gradients."""
+        stores = None
+        if self.width:
+            stores = (
+                _native.CountSketch(SKETCH_DEPTH, self.width, self.seed),
+                _native.CountMin(SQUARES_DEPTH, self.width, self.seed + 1),
+            )
+        return b_arda(shards, k=self.k, stores=stores, **self.rule)

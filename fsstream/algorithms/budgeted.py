@@ -5,7 +5,7 @@ In: batches. Out: scores before learning; the features with a weight, at most k.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch, OnlineLearner
+    from fsstream.algorithms.merging.shards import Shards
+    from fsstream.model import Model
 
 UNTUNED = 0.0  # the kernel finds eta from the length of the rows
 CELLS_PER_FEATURE = 64  # of a sketch row, for each of the k features
@@ -30,6 +32,8 @@ RECORD = 128  # bytes a feature of the working set takes, names included
 
 class OnlineBackend(Learner):
     """Drives one native OnlineLearner for a number of passes."""
+
+    state_refusal: ClassVar[str | None] = None
 
     def __init__(self, kernel: OnlineLearner, passes: int) -> None:
         self.kernel = kernel
@@ -73,6 +77,25 @@ class OnlineBackend(Learner):
             self.passed = int(state["passed"][0])
         except (IndexError, KeyError, RuntimeError) as error:
             raise CorruptError(f"the saved state does not fit these options: {error}") from error
+
+    def start_again(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """The state, before the first pass."""
+        self.restore({**state, "passed": np.zeros(1, np.uint64)})
+
+    def start_from(self, model: Model) -> None:
+        """Weights alone would leave out the sums that the next step is made of."""
+        raise UsageError(
+            f"--init: {self.name} goes on from whole states, and the model holds weights alone",
+            hint="train it with --with-state",
+        )
+
+    def merge(self, shards: Shards) -> None:
+        """The kernel's state made of all theirs."""
+        self.start_again(self.merged(shards))
+
+    def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
+        """Of the kernel's arrays."""
+        raise NotImplementedError
 
 
 def required_k(common: Common, name: str) -> int:

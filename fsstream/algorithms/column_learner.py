@@ -51,6 +51,7 @@ class ColumnLearner(Learner):
     merge_refusal: ClassVar[str | None] = (
         "its weights were fitted on all samples at once, and shards of features or samples see others"
     )
+    state_refusal = merge_refusal
     intercept_default: ClassVar[bool] = True
     uses: ClassVar[frozenset[str]] = frozenset({"k", "l2", "passes", "intercept", "learning_rate"})
 

@@ -8,15 +8,22 @@ Multitask Learning", ICML 2009; the baseline FH of the MISSION paper.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
+from fsstream.algorithms.merging import classes, sketched
 from fsstream.algorithms.sgd import SgdLearner, checked_l2, lanes_for, rate_of, softmax_kernel
-from fsstream.errors import LimitError
+from fsstream.errors import LimitError, UsageError
 from fsstream.selection import Selection
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsstream.algorithms.merging.shards import Shards
+    from fsstream.model import Model
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ class Hashing(SgdLearner):
     auto_binary_loss: ClassVar[str] = "logistic"
     merge_refusal: ClassVar[str | None] = "it selects nothing, so its models hold no weights"
     intercept_default: ClassVar[bool] = True
-    uses: ClassVar[frozenset[str]] = frozenset({"learning_rate", "l2", "passes", "intercept", "seed"})
+    uses: ClassVar[frozenset[str]] = frozenset({"init", "learning_rate", "l2", "passes", "intercept", "seed"})
     Parameters: ClassVar[type] = HashingParameters
 
     def __init__(self, common: Common, parameters: HashingParameters, task: Task) -> None:
@@ -49,6 +56,7 @@ class Hashing(SgdLearner):
                 f"hashing needs {planned:,} bytes, --memory allows {common.memory:,}",
                 hint="raise --memory, or lower --set bits",
             )
+        self.seed = common.seed
         make = self._softmax if task.loss == "softmax" else self._one_output
         super().__init__(make(common, parameters, task), common.passes, parameters.tolerance)
 
@@ -80,6 +88,20 @@ class Hashing(SgdLearner):
     def selection(self) -> Selection:
         """Nothing: a cell is not a feature."""
         return Selection([], np.empty(0, dtype=np.float32))
+
+    def start_from(self, model: Model) -> None:
+        """A model without state has none of the cells."""
+        raise UsageError(
+            "--init: hashing goes on from a whole table, and the model holds none",
+            hint="train it with --with-state",
+        )
+
+    def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
+        """The mean of the tables: a table is linear, so this is exact."""
+        if isinstance(self.kernel, _native.SoftmaxLearner):
+            shape = classes.Shape(k=0, depth=1, seed=self.seed, exact=False, adaptive=False)
+            return classes.softmax(shards, self.kernel.state(), shape)
+        return sketched.descent(shards, sketched.table)
 
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:

@@ -10,12 +10,18 @@ Paper      Aghazadeh et al.: "MISSION: Ultra Large-Scale Feature Selection using
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
+from fsstream.algorithms.merging import sketched
 from fsstream.algorithms.sgd import SgdLearner, checked_l2, rate_of
 from fsstream.errors import LimitError, UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsstream.algorithms.merging.shards import Shards
 
 SEAT = 64  # bytes of a weight with its key, its place among the weights and in the table, and a name
 
@@ -50,9 +56,10 @@ class Iht(SgdLearner):
                 f"{self.name} needs {planned:,} bytes, --memory allows {common.memory:,}",
                 hint="raise --memory or lower --k",
             )
+        self.k, self.room = common.k, self.table(common, parameters)
         options: dict[str, Any] = {
             "k": common.k,
-            "table": self.table(common, parameters),
+            "table": self.room,
             "learning_rate": rate_of(common),
             "l2": checked_l2(common),
             "intercept": common.intercept,
@@ -64,6 +71,13 @@ class Iht(SgdLearner):
         else:
             kernel = _native.Sgd.iht(loss=task.loss, **options)
         super().__init__(kernel, common.passes, parameters.tolerance)
+
+    def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
+        """The largest of the averaged weights, for each class."""
+        store = sketched.accumulated(self.k, self.room) if self.room else sketched.thresholded(self.k)
+        if isinstance(self.kernel, _native.ClassDescent):
+            return sketched.class_descent(shards, store, len(self.kernel.intercepts))
+        return sketched.descent(shards, store)
 
     @classmethod
     def table(cls, common: Common, parameters: Any) -> int:

@@ -49,6 +49,9 @@ class L1Adaptive(OnlineBackend):
     access: ClassVar[Access] = Access.ROWS_AGAIN
     losses: ClassVar[tuple[str, ...]] = (*BINARY_LOSSES, "squared")
     uses: ClassVar[frozenset[str]] = frozenset({"k", "learning_rate", "l1", "passes", "intercept"})
+    state_refusal: ClassVar[str | None] = (
+        "every shard has searched l1 weights of its own, and shrinks by its own count of rows"
+    )
     Parameters: ClassVar[type] = L1Parameters
 
     def __init__(self, common: Common, parameters: L1Parameters, task: Task) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch
+    from fsstream.algorithms.merging.shards import Shards
     from fsstream.basis import Basis
     from fsstream.model import Model
     from fsstream.selection import Selection
@@ -105,6 +106,8 @@ class Learner(ABC):
     Parameters: ClassVar[type] = NoParameters
 
     merge_refusal: ClassVar[str | None] = None  # why models of shards cannot be averaged
+    # Why learners of shards cannot become one, None where `merge` makes them one.
+    state_refusal: ClassVar[str | None] = "what it holds belongs to the scan of one input, not to its rows"
 
     @abstractmethod
     def __init__(self, common: Common, parameters: Any, task: Task) -> None: ...
@@ -143,6 +146,14 @@ class Learner(ABC):
 
     @abstractmethod
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None: ...
+
+    def merge(self, shards: Shards) -> None:
+        """Take over, as one, what learners of these options have learned from shards of a stream."""
+        raise UsageError(f"learners of {self.name} cannot be merged: {self.state_refusal}")
+
+    def start_again(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take over a state to learn other rows with it: passes are counted anew."""
+        raise UsageError(f"{self.name} cannot go on from a state: {self.state_refusal}")
 
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:

@@ -27,6 +27,9 @@ import numpy as np
 
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
+from fsstream.algorithms.merging.classes import Shape, softmax
+from fsstream.algorithms.merging.newton import newton
+from fsstream.algorithms.merging.sketched import descent, sketched
 from fsstream.algorithms.sgd import SgdLearner, checked_l2, lanes_for, rate_of, softmax_kernel
 from fsstream.algorithms.stability import Bootstrap
 from fsstream.errors import CorruptError, LimitError, UsageError
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsstream.algorithms.merging.shards import Shards
     from fsstream.selection import Selection
 
 CELL = 4  # bytes of a cell of the sketch
@@ -156,6 +160,7 @@ class Mission(SgdLearner):
         self.adaptive = is_adaptive(common, parameters)
         self.exact = self.adaptive or (parameters.active == "exact" and parameters.rule != "paper")
         self.parameters = parameters
+        self.k, self.seed = required_k(common), common.seed
         super().__init__(self._kernel(common, parameters, task), common.passes, parameters.tolerance)
         self.bootstrap = Bootstrap(
             lambda: self._kernel(common, parameters, task), parameters.stability, common.seed
@@ -195,6 +200,19 @@ class Mission(SgdLearner):
             self.bootstrap.restore(state)
         except (KeyError, RuntimeError) as error:
             raise CorruptError(f"the saved state does not fit these options: {error}") from error
+
+    def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
+        """The mean of the sketches with the evidence of all; of each replicate, too."""
+        return {**self._merged(shards), **self.bootstrap.merged(shards, self._merged)}
+
+    def _merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
+        if isinstance(self.kernel, _native.SoftmaxLearner):
+            shape = Shape(self.k, self.depth, self.seed, self.exact, self.adaptive)
+            return softmax(shards, self.kernel.state(), shape)
+        sketch = _native.CountSketch(self.depth, self.width, self.seed)
+        if self.adaptive:
+            return newton(shards, self.k, sketch)
+        return descent(shards, sketched(self.k, sketch, exact=self.exact))
 
     def _kernel(
         self, common: Common, parameters: MissionParameters, task: Task

@@ -18,10 +18,14 @@ from fsstream.algorithms.budgeted import (
     required_k,
     ridge_of,
 )
+from fsstream.algorithms.merging.budgeted import ofs
 from fsstream.errors import UsageError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from fsstream.algorithms.learner import Common, NoParameters, Task
+    from fsstream.algorithms.merging.shards import Shards
 
 
 class Ofs(OnlineBackend):
@@ -32,7 +36,7 @@ class Ofs(OnlineBackend):
     paper: ClassVar[str] = "Online Feature Selection and Its Applications"
     losses: ClassVar[tuple[str, ...]] = ("hinge", "squared-hinge")
     auto_binary_loss: ClassVar[str] = "hinge"
-    uses: ClassVar[frozenset[str]] = frozenset({"k", "learning_rate", "l2", "passes", "intercept"})
+    uses: ClassVar[frozenset[str]] = frozenset({"k", "init", "learning_rate", "l2", "passes", "intercept"})
 
     def __init__(self, common: Common, parameters: NoParameters, task: Task) -> None:
         check_plan(self.name, common, self.plan(common, parameters, task))
@@ -52,6 +56,11 @@ class Ofs(OnlineBackend):
             memory=common.memory,
         )
         super().__init__(kernel, common.passes)
+        self.k = required_k(common, self.name)
+
+    def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
+        """The k largest of the averaged weights."""
+        return ofs(shards, k=self.k)
 
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:

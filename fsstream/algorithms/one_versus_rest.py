@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream.algorithms.learner import Learner
+from fsstream.algorithms.merging.shards import under
 from fsstream.basis import joined
 from fsstream.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from fsstream._native import Batch
     from fsstream.algorithms.learner import Common, Task
+    from fsstream.algorithms.merging.shards import Shards
     from fsstream.basis import Basis
 
 
@@ -34,6 +36,7 @@ class OneVersusRest(Learner):
 
     def __init__(self, common: Common, parameters: Any, task: Task, *, backend: type[Learner]) -> None:
         self._backend = backend
+        self.state_refusal = backend.state_refusal  # type: ignore[misc]
         self.resumes_within_a_pass = backend.resumes_within_a_pass  # type: ignore[misc]
         self._common = replace(common, memory=common.memory // max(1, len(task.labels)))
         self._parameters = parameters
@@ -96,12 +99,24 @@ class OneVersusRest(Learner):
         return {"classes": np.array([len(self._learners)]), **states}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        for learner, own in self._parts(state):
+            learner.restore(own)
+
+    def merge(self, shards: Shards) -> None:
+        """Each class of the shards that have met it; they were given no rows of it before."""
+        for number, learner in enumerate(self._learners):
+            learner.merge(shards.of_class(number))
+
+    def start_again(self, state: Mapping[str, NDArray[Any]]) -> None:
+        for learner, own in self._parts(state):
+            learner.start_again(own)
+
+    def _parts(
+        self, state: Mapping[str, NDArray[Any]]
+    ) -> Iterator[tuple[Learner, Mapping[str, NDArray[Any]]]]:
         self._grow(int(state["classes"][0]))
         for index, learner in enumerate(self._learners):
-            prefix = f"{index}/"
-            learner.restore(
-                {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
-            )
+            yield learner, under(f"{index}/", state)
 
     def _grow(self, count: int) -> None:
         while len(self._learners) < count:

@@ -5,7 +5,7 @@ In: batches. Out: scores before learning; the kernel's arrays.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch, Newton, Sgd
+    from fsstream.algorithms.merging.shards import Shards
     from fsstream.model import Model
 
 DEFAULT_RATE = 0.5
@@ -27,6 +28,8 @@ DEFAULT_RATE = 0.5
 
 class SgdLearner(Learner):
     """Drives one native kernel; subclasses say what is stored and what is selected."""
+
+    state_refusal: ClassVar[str | None] = None
 
     def __init__(
         self, kernel: Sgd | Newton | SoftmaxLearner | ClassDescent, passes: int, tolerance: float
@@ -94,6 +97,19 @@ class SgdLearner(Learner):
             self.pass_losses = np.asarray(state["pass_losses"], dtype=np.float64).tolist()
         except (KeyError, RuntimeError) as error:
             raise CorruptError(f"the saved state does not fit these options: {error}") from error
+
+    def start_again(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """The state, without the losses of the passes before."""
+        self.restore({**state, "pass_losses": np.empty(0)})
+        self.kernel.take_progress()
+
+    def merge(self, shards: Shards) -> None:
+        """The kernel's state made of all theirs."""
+        self.start_again(self.merged(shards))
+
+    def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
+        """Of the kernel's arrays."""
+        raise NotImplementedError
 
 
 def rate_of(common: Common) -> float:

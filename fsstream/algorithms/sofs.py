@@ -10,11 +10,17 @@ Paper      Wu, Hoi, Mei, Yu: "Large-Scale Online Feature Selection for Ultra-Hig
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
 from fsstream.algorithms.budgeted import UNTUNED, OnlineBackend, required_k
 from fsstream.algorithms.learner import Common, Task, parameter
+from fsstream.algorithms.merging.budgeted import sofs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsstream.algorithms.merging.shards import Shards
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class Sofs(OnlineBackend):
     paper: ClassVar[str] = "Large-Scale Online Feature Selection for Ultra-High Dimensional Sparse Data"
     losses: ClassVar[tuple[str, ...]] = ("hinge", "squared-hinge")
     auto_binary_loss: ClassVar[str] = "hinge"
-    uses: ClassVar[frozenset[str]] = frozenset({"k", "passes", "intercept"})
+    uses: ClassVar[frozenset[str]] = frozenset({"k", "init", "passes", "intercept"})
     Parameters: ClassVar[type] = SofsParameters
 
     def __init__(self, common: Common, parameters: SofsParameters, task: Task) -> None:
@@ -46,3 +52,8 @@ class Sofs(OnlineBackend):
             memory=common.memory,
         )
         super().__init__(kernel, common.passes)
+        self.k = required_k(common, self.name)
+
+    def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
+        """Averaged weights of the features that all shards together are surest of."""
+        return sofs(shards, k=self.k)

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fsstream.algorithms.merging.shards import under
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
     from fsstream._native import Batch
+    from fsstream.algorithms.merging.shards import Shards
     from fsstream.selection import Selection
 
 # Chances that a row is drawn 0, 1, ... 11 times or fewer.
@@ -77,13 +80,19 @@ class Bootstrap:
         }
         return {**arrays, "bootstrap_rows": np.array([self._rows], dtype=np.uint64)} if self._kernels else {}
 
+    def merged(self, shards: Shards, merge: Callable[[Shards], dict[str, NDArray[Any]]]) -> dict[str, Any]:
+        """Each replicate made of its counterparts in the shards."""
+        arrays = {
+            f"replicate_{i}/{name}": array
+            for i in range(len(self._kernels))
+            for name, array in merge(shards.part(f"replicate_{i}/")).items()
+        }
+        return {**arrays, "bootstrap_rows": shards.count("bootstrap_rows")} if self._kernels else {}
+
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take over what `state` gave."""
         for i, kernel in enumerate(self._kernels):
-            prefix = f"replicate_{i}/"
-            kernel.restore(
-                {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
-            )
+            kernel.restore(under(f"replicate_{i}/", state))
         if self._kernels:
             self._rows = int(state["bootstrap_rows"][0])
 

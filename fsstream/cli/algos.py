@@ -39,6 +39,8 @@ def describe(chosen: type[Learner]) -> str:
     used = sorted("--" + name.replace("_", "-") for name in chosen.uses)
     lines.append(f"  options    {', '.join(used)}")
     lines.append(f"  merge      {chosen.merge_refusal or 'average of the weights by rows'}")
+    whole = chosen.state_refusal or "weights averaged, sums and counts added"
+    lines.append(f"             --with-state: {whole}")
     if chosen.__doc__:
         lines += ["", *(f"  {line.strip()}".rstrip() for line in chosen.__doc__.strip().splitlines())]
     fields = dataclasses.fields(chosen.Parameters)

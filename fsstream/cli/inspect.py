@@ -44,6 +44,7 @@ def _of_model(found: Model) -> dict[str, Any]:
         "intercepts": [float(value) for value in found.intercepts],
         "options": found.options,
         "reading": found.reading,
+        "state_bytes": None if found.state is None else sum(array.nbytes for array in found.state.values()),
     }
     if found.basis is not None:
         kernel = {"kernel": found.basis.kernel, "width": found.basis.width, "seed": found.basis.seed}

@@ -15,7 +15,11 @@ CONTEXT = {"help_option_names": ["-h", "--help"]}
 @click.option("--output", "-o", type=click.Path(), required=True, help="write the model to a file")
 @click.option("--debug", is_flag=True, help="show tracebacks")
 def command(models: tuple[str, ...], output: str, debug: bool) -> None:
-    """Average models that were trained on shards of a stream, by the rows that each has seen.
+    """Make one model of models that were trained on shards of a stream.
+
+    Those of `select --with-state` become one learner: weights and sketches are averaged by the rows that each
+    has seen, sums and counts added, and what is selected is found anew; the result can be merged again, and
+    `--init` goes on from it. Of others the selections are averaged.
 
     All must have been trained by one backend with equal options. Backends whose weights mean nothing
     outside their run refuse, and say why: `fsstream algos NAME`.

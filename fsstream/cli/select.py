@@ -27,10 +27,13 @@ def select(options: SelectOptions) -> None:
 
 def run_and_publish(options: SelectOptions, go: Callable[[], Outcome]) -> None:
     """Run, and have all that was asked for appear together: whole, or not at all."""
+    from fsstream.errors import UsageError
     from fsstream.lock import held
     from fsstream.output import check_form, json_text, selection_file, selection_lines
     from fsstream.publish import Publisher, check_writable
 
+    if options.with_state and options.model is None:
+        raise UsageError("--with-state puts the state into --model, which is not given")
     for path in (options.output, options.model, options.summary, options.bad_lines, options.checkpoint):
         check_writable(path)
     check_form(options.output)

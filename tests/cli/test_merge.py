@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from fsstream.errors import UsageError
 from fsstream.merging import merge
 from fsstream.model import Model
 from fsstream.selection import Selection
-from tests.cli.command import fsstream
+from tests.cli.command import ROOT, fsstream
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,6 +65,53 @@ def test_shards_become_one_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert json.loads(fsstream("inspect", "both").stdout)["rows"] == 400
     assert {"w0", "w1"} <= set(load_model("both").selection.names)
+
+
+def test_whole_learners_are_merged_and_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = gzip.decompress((ROOT / "data" / "spam_sample.tsv.gz").read_bytes()).splitlines(keepends=True)
+    common = ("select", "--k", "20", "--format", "tokens", "-q", "--with-state")
+    for name, part in (("one", rows[:500]), ("two", rows[500:1000])):
+        done = fsstream(*common, "--model", name, "-o", f"{name}.jsonl", stdin=b"".join(part))
+        assert done.returncode == 0, done.stderr
+    for order in (("one", "two"), ("two", "one")):
+        assert fsstream("merge", "-o", "-".join(order), *order).returncode == 0
+    assert (tmp_path / "one-two").read_bytes() == (tmp_path / "two-one").read_bytes()
+    facts = json.loads(fsstream("inspect", "one-two").stdout)
+    assert (facts["rows"], facts["features"]) == (1000, 20)
+    assert facts["state_bytes"] > 1 << 18
+    # The daily pattern: yesterday's model, today's rows, the bytes of one run over both.
+    done = fsstream(
+        *common, "--init", "one", "--model", "both", "-o", "both.jsonl", stdin=b"".join(rows[500:1000])
+    )
+    assert done.returncode == 0, done.stderr
+    whole = fsstream(*common[:-1], stdin=b"".join(rows[:1000]))
+    assert (tmp_path / "both.jsonl").read_bytes() == whole.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), b"puts the state into --model"),
+        (("--algo", "os", "--model", "m"), b"has no use with --algo os"),
+    ],
+)
+def test_a_state_needs_a_model_and_a_learner_that_goes_on(
+    options: tuple[str, ...], words: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = fsstream("select", "--k", "1", "--with-state", *options, stdin=b"1 1:1\n0 2:1\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert words in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_weights_alone_do_not_start_a_learner_of_sums(tmp_path: Path) -> None:
+    lines = b"0 a:1\n1 b:1\n" * 20
+    fsstream("select", "--algo", "b-arda", "--k", "1", "--model", str(tmp_path / "m"), stdin=lines)
+    done = fsstream("select", "--algo", "b-arda", "--k", "1", "--init", str(tmp_path / "m"), stdin=lines)
+    assert done.returncode == 2
+    assert b"hint: train it with --with-state" in done.stderr
 
 
 def test_every_backend_averages_or_says_why_not() -> None:

@@ -39,6 +39,7 @@ class Fgm(ScanningLearner):
     merge_refusal: ClassVar[str | None] = (
         "its features were generated to complement each other on one set of rows"
     )
+    state_refusal = merge_refusal
     Parameters = FgmParameters
 
     def __init__(self, common: Common, parameters: FgmParameters, task: Task) -> None:

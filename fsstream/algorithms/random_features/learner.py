@@ -39,6 +39,7 @@ class RandomFeatureLearner(ScanningLearner):
     merge_refusal: ClassVar[str | None] = (
         "each shard has measured its own inputs, so features of one number are not the same feature"
     )
+    state_refusal = merge_refusal
     machine: Machine
 
     def __init__(self, common: Common, parameters: Any, task: Task) -> None:

@@ -1,6 +1,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -14,6 +15,7 @@
 #include "learn/sketched_weights.hpp"
 #include "learn/thresholded_weights.hpp"
 #include "learn/weight_median.hpp"
+#include "sketch/count_min.hpp"
 
 namespace fsstream {
 
@@ -118,6 +120,33 @@ nb::ndarray<nb::numpy, float> query_all(const CountSketch& sketch, Vector<Key> k
   return owned_array(std::span<const float>(found.span()));
 }
 
+// The cell of each key in the first row.
+nb::ndarray<nb::numpy, std::uint32_t> first_cells(const CountSketch& sketch, Vector<Key> keys) {
+  HashedKeys hashed;
+  sketch.hash(keys.data(), keys.size(), hashed);
+  Buffer<std::uint32_t> cells;
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    cells.push_back(hashed.column(0)[i] & static_cast<std::uint32_t>(sketch.width() - 1));
+  return owned_array(std::span<const std::uint32_t>(cells.span()));
+}
+
+template <class Sketch>
+void fill_cells(Sketch& sketch, Vector<float> cells) {
+  if (cells.size() != sketch.cells().size()) throw std::invalid_argument("cells of another sketch");
+  std::copy(cells.data(), cells.data() + cells.size(), sketch.cells().begin());
+}
+
+void raise_all(CountMin& sums, Vector<Key> keys, Vector<float> least) {
+  if (keys.size() != least.size()) throw std::invalid_argument("one sum per key");
+  for (std::size_t i = 0; i < keys.size(); ++i) sums.raise(keys(i), least(i));
+}
+
+nb::ndarray<nb::numpy, float> sums_of(const CountMin& sums, Vector<Key> keys) {
+  Buffer<float> found;
+  for (std::size_t i = 0; i < keys.size(); ++i) found.push_back(sums.query(keys(i)));
+  return owned_array(std::span<const float>(found.span()));
+}
+
 }  // namespace
 
 void bind_learn(nb::module_& m) {
@@ -126,7 +155,16 @@ void bind_learn(nb::module_& m) {
       .def("add", &add_all, nb::arg("keys"), nb::arg("amounts"))
       .def("query", &query_all, nb::arg("keys"))
       .def("merge", nb::overload_cast<const CountSketch&>(&CountSketch::add), nb::arg("other"))
+      .def("first_cells", &first_cells, nb::arg("keys"))
+      .def("fill", &fill_cells<CountSketch>, nb::arg("cells"))
       .def("cells", [](const CountSketch& sketch) { return owned_array(sketch.cells()); });
+
+  nb::class_<CountMin>(m, "CountMin")
+      .def(nb::init<int, std::size_t, std::uint64_t>(), nb::arg("depth"), nb::arg("width"), nb::arg("seed"))
+      .def("raise_to", &raise_all, nb::arg("keys"), nb::arg("sums"))
+      .def("query", &sums_of, nb::arg("keys"))
+      .def("fill", &fill_cells<CountMin>, nb::arg("cells"))
+      .def("cells", [](const CountMin& sums) { return owned_array(std::span<const float>(sums.cells())); });
 
   nb::class_<Sgd>(m, "Sgd")
       .def_static("mission", &mission, nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("exact"), nb::arg("depth"),

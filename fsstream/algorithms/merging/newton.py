@@ -1,0 +1,126 @@
+"""Adaptive steps: sketches of contributions are averaged, evidence is added.
+
+In: the states of `Newton` kernels, or of `SoftmaxLearner` with adaptive or constant steps. Out: one state.
+What the kernels say of a feature holds here, too (native/learn/newton.hpp): the sketch holds w sqrt(P / C),
+and its claim is |w| sqrt(P / C) (C + L)^(1/4), with the evidence of all rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsstream.algorithms.merging.shards import Features
+from fsstream.algorithms.merging.sketched import hand_over
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsstream._native import CountSketch
+    from fsstream.algorithms.merging.shards import Shards
+
+    State = dict[str, NDArray[Any]]
+
+PRIOR = 0.02  # evidence before any row, as a share of the mean row's
+
+
+def newton(shards: Shards, k: int, sketch: CountSketch) -> State:
+    """One output. numbers: intercept, its evidence, spread, threshold, losses and their weight, fading."""
+    numbers = np.stack([state["newton"] for state in shards.states])
+    fading = numbers[:, 6].copy()
+    numbers[:, 1] *= fading
+    numbers[:, 3] *= fading
+    merged = shards.total(list(numbers))
+    merged[0], merged[3], merged[6] = shards.mean(list(numbers[:, 0])), numbers[:, 3].min(), 1.0
+    counts = shards.count("rows")
+    features = Features.union(shards, "active_")
+    known = Known.of(shards, features, sketch, fading.tolist())
+    weights = shards.mean(
+        [
+            features.spread(i, state["active_weights"], known.weights_elsewhere(i, sketch, state["sketch"]))
+            for i, state in enumerate(shards.states)
+        ]
+    )
+    unit = unit_of(known.evidence)
+    claims = np.abs(weights) * unit * known.stature(PRIOR * merged[2] / max(int(counts[0]), 1))
+    kept, left = np.arange(len(weights)), np.empty(0, np.int64)
+    if len(weights) >= 2 * k:
+        kept, left = features.best(claims, k)
+        merged[3] = float(claims[kept].min()) ** 4
+    sketch.fill(shards.mean("sketch").astype(np.float32))
+    hand_over(sketch, features.keys[left], weights[left] * unit[left])
+    cells = known.cells
+    leave_evidence(cells, known.places[left], known.evidence[left])
+    return {
+        **features.arrays(kept, "active_"),
+        "active_weights": weights[kept].astype(np.float32),
+        "active_evidence": known.evidence[kept].astype(np.float32).ravel(),
+        "newton": merged,
+        "rows": counts,
+        "sketch": sketch.cells(),
+        "evidence_cells": cells.astype(np.float32).ravel(),
+        "collisions": shards.count("collisions"),
+    }
+
+
+@dataclass(frozen=True)
+class Known:
+    """The evidence (P, C) of the features of a union: each shard's, and their sum."""
+
+    features: Features
+    each: list[NDArray[np.float64]]
+    evidence: NDArray[np.float64]
+    cells: NDArray[np.float64]  # the sum of the shared ones
+    places: NDArray[np.uint32]  # of the features' cells
+
+    @classmethod
+    def of(
+        cls,
+        shards: Shards,
+        features: Features,
+        sketch: CountSketch,
+        fading: list[float],
+        *,
+        kept: str = "active_evidence",
+        shared: list[NDArray[np.float64]] | None = None,
+    ) -> Known:
+        """With what has faded taken off."""
+        cells = shared or [
+            state["evidence_cells"].reshape(-1, 2).astype(np.float64) for state in shards.states
+        ]
+        cells = [own * factor for own, factor in zip(cells, fading, strict=True)]
+        places = sketch.first_cells(features.keys)
+        each = [
+            features.spread(i, state[kept].reshape(-1, 2) * fading[i], cells[i][places])
+            for i, state in enumerate(shards.states)
+        ]
+        return cls(features, each, shards.total(each), shards.total(cells), places)
+
+    def weights_elsewhere(
+        self, shard: int, sketch: CountSketch, cells: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        """What a shard's sketch says of the features that are not active there."""
+        sketch.fill(np.ascontiguousarray(cells))
+        met = self.each[shard][:, 1] > 0
+        return np.where(met, sketch.query(self.features.keys) / unit_of(self.each[shard]), 0.0)
+
+    def stature(self, prior: float) -> NDArray[np.float64]:
+        """(C + L)^(1/4)."""
+        return (self.evidence[:, 1] + prior) ** 0.25
+
+
+def unit_of(evidence: NDArray[np.float64]) -> NDArray[np.float64]:
+    """sqrt(P / C), the size of a typical entry; 1 before there was one."""
+    scaled, count = evidence[:, 0], evidence[:, 1]
+    return np.where(scaled > 0, np.sqrt(scaled / np.where(count > 0, count, 1)), 1.0)
+
+
+def leave_evidence(
+    cells: NDArray[np.float64], places: NDArray[np.uint32], evidence: NDArray[np.float64]
+) -> None:
+    """The larger evidence stays in a cell."""
+    for place, own in zip(places.tolist(), evidence, strict=True):
+        if own[1] > cells[place, 1]:
+            cells[place] = own
