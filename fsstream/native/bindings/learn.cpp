@@ -114,7 +114,8 @@ void add_all(CountSketch& sketch, Vector<Key> keys, Vector<float> amounts) {
   for (std::size_t i = 0; i < keys.size(); ++i) sketch.add(keys(i), amounts(i));
 }
 
-nb::ndarray<nb::numpy, float> query_all(const CountSketch& sketch, Vector<Key> keys) {
+template <class Sketch>
+nb::ndarray<nb::numpy, float> query_all(const Sketch& sketch, Vector<Key> keys) {
   Buffer<float> found;
   for (std::size_t i = 0; i < keys.size(); ++i) found.push_back(sketch.query(keys(i)));
   return owned_array(std::span<const float>(found.span()));
@@ -141,19 +142,13 @@ void raise_all(CountMin& sums, Vector<Key> keys, Vector<float> least) {
   for (std::size_t i = 0; i < keys.size(); ++i) sums.raise(keys(i), least(i));
 }
 
-nb::ndarray<nb::numpy, float> sums_of(const CountMin& sums, Vector<Key> keys) {
-  Buffer<float> found;
-  for (std::size_t i = 0; i < keys.size(); ++i) found.push_back(sums.query(keys(i)));
-  return owned_array(std::span<const float>(found.span()));
-}
-
 }  // namespace
 
 void bind_learn(nb::module_& m) {
   nb::class_<CountSketch>(m, "CountSketch")
       .def(nb::init<int, std::size_t, std::uint64_t>(), nb::arg("depth"), nb::arg("width"), nb::arg("seed"))
       .def("add", &add_all, nb::arg("keys"), nb::arg("amounts"))
-      .def("query", &query_all, nb::arg("keys"))
+      .def("query", &query_all<CountSketch>, nb::arg("keys"))
       .def("merge", nb::overload_cast<const CountSketch&>(&CountSketch::add), nb::arg("other"))
       .def("first_cells", &first_cells, nb::arg("keys"))
       .def("fill", &fill_cells<CountSketch>, nb::arg("cells"))
@@ -162,7 +157,7 @@ void bind_learn(nb::module_& m) {
   nb::class_<CountMin>(m, "CountMin")
       .def(nb::init<int, std::size_t, std::uint64_t>(), nb::arg("depth"), nb::arg("width"), nb::arg("seed"))
       .def("raise_to", &raise_all, nb::arg("keys"), nb::arg("sums"))
-      .def("query", &sums_of, nb::arg("keys"))
+      .def("query", &query_all<CountMin>, nb::arg("keys"))
       .def("fill", &fill_cells<CountMin>, nb::arg("cells"))
       .def("cells", [](const CountMin& sums) { return owned_array(std::span<const float>(sums.cells())); });
 
