@@ -512,13 +512,31 @@ class Sgd:
         depth: int,
         width: int,
         seed: int,
+        batch: int,
         learning_rate: float,
         l2: float,
         gamma: float,
+        gamma_doubling: float,
         intercept: bool,
         memory: int,
-        forget: float = 1.0,
+        forget: float,
     ) -> Sgd: ...
+    @staticmethod
+    def identity(
+        *,
+        loss: str,
+        k: int,
+        batch: int,
+        learning_rate: float,
+        l2: float,
+        gamma: float,
+        gamma_doubling: float,
+        intercept: bool,
+        memory: int,
+        forget: float,
+    ) -> Sgd:
+        """A cell for each key instead of a sketch."""
+
     @staticmethod
     def hashing(
         *,
@@ -545,9 +563,20 @@ class Sgd:
     ) -> Sgd: ...
     @staticmethod
     def iht(
-        *, loss: str, k: int, table: int, learning_rate: float, l2: float, intercept: bool, memory: int
+        *,
+        loss: str,
+        k: int,
+        table: int,
+        batch: int,
+        learning_rate: float,
+        l2: float,
+        intercept: bool,
+        memory: int,
     ) -> Sgd:
         """`table` is 0 for hard thresholding after each row, else the entries of the table."""
+
+    def end_pass(self) -> None:
+        """A step for the rows that wait for the rest of their batch."""
 
     def update(self, batch: Batch) -> NDArray[np.float32]: ...
     def predict(self, batch: Batch) -> NDArray[np.float32]: ...
@@ -651,11 +680,13 @@ class ClassDescent:
         classes: int,
         k: int,
         table: int,
+        batch: int,
         learning_rate: float,
         l2: float,
         intercept: bool,
         memory: int,
     ) -> None: ...
+    def end_pass(self) -> None: ...
     def update(self, batch: Batch) -> NDArray[np.float32]:
         """Rows x classes met by the end of the batch; -inf for a class not met by then."""
 

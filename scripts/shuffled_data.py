@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zstandard
+from bench_stream import auc_of
 
+import fsstream
 from fsstream._native import Batch, LibsvmParser, TokensParser
+from fsstream.algorithms import backend
+from fsstream.algorithms.learner import Common, Task
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +47,7 @@ class Rows:
         """Predictions with the weights of features that are numbers."""
         chosen = np.array([int(name) for name in names], dtype=np.uint64)
         order = np.argsort(chosen)
-        chosen, weights = np.append(chosen[order], 0), np.append(np.asarray(weights, float)[order], 0.0)
+        chosen, weights = np.append(chosen[order], np.uint64(0)), np.append(np.asarray(weights, float)[order], 0.0)
         place = np.searchsorted(chosen[:-1], self.keys)
         parts = np.where(chosen[place] == self.keys, weights[place], 0.0) * self.values
         sums = np.concatenate([[0.0], np.cumsum(parts)])
@@ -71,6 +75,37 @@ def _number(label: bytes) -> float:
         return float(label)
     except ValueError:
         return 0.0
+
+
+def read_any(path: Path) -> Rows:
+    """As `read`, and raw columns without a header, whose first one is the label."""
+    if not path.parent.name.startswith("criteo"):
+        return read(path)
+    parts = [
+        rows.batch
+        for rows in fsstream.read(str(path), format="tsv", no_header=True, label_column="1")
+    ]
+    starts = [np.array(part.row_starts) for part in parts]
+    keys, values = (
+        np.concatenate([np.array(getattr(part, name)) for part in parts]) for name in ("keys", "values")
+    )
+    sizes = np.concatenate([np.diff(start.astype(np.int64)) for start in starts])
+    targets = np.concatenate([np.array(part.label_values) for part in parts])
+    ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint64)
+    return Rows(ends, keys, values, np.where(targets > 0, 1, -1).astype(np.float32))
+
+
+def learn_and_judge(
+    name: str, k: int | None, settings: dict[str, Any], train: Rows, test: Rows, rate: float | None = None
+) -> tuple[float, float]:
+    """Test accuracy and AUC of a backend after one pass over the rows."""
+    kind = backend(name)
+    common = Common(k=k, learning_rate=rate, intercept=True)
+    learner = kind(common, kind.Parameters(**settings), Task("logistic", ("-1", "1")))
+    learner.update(train.batch())
+    chosen = learner.selection()
+    scores = test.scores(chosen.raw_names, chosen.weights, float(learner.intercepts()[0]))
+    return float(np.mean((scores > 0) == (test.targets > 0))), auc_of(scores, test.targets > 0)
 
 
 def halves(folder: Path) -> tuple[Rows, Rows]:

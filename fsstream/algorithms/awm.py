@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
-from fsstream.algorithms.iht import SEAT
 from fsstream.algorithms.learner import Common, Task, parameter
 from fsstream.algorithms.merging import sketched
 from fsstream.algorithms.mission import (
@@ -24,7 +23,7 @@ from fsstream.algorithms.mission import (
     required_k,
     sketch_width,
 )
-from fsstream.algorithms.sgd import SgdLearner, checked_l2, rate_of
+from fsstream.algorithms.sgd import SEAT, SgdLearner, checked_l2, rate_of
 from fsstream.errors import LimitError
 
 if TYPE_CHECKING:

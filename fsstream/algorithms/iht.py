@@ -1,7 +1,8 @@
 """Iterative hard thresholding: after every step the k largest weights stay, all else is forgotten.
 
 Objective  sum over rows of loss(b + w.x, y) + (l2 / 2) |w|^2, with b free and at most k weights.
-Row        w <- H_k(w - learning_rate * slope * x); softmax: so in every class.
+Row        w <- H_k(w - learning_rate * slope * x); softmax: so in every class. With `batch` the step
+           is along the mean gradient of so many rows.
 Paper      Aghazadeh et al.: "MISSION: Ultra Large-Scale Feature Selection using Count-Sketches",
            ICML 2018, equation (3) and the baseline IHT of section 6.1; after Blumensath, Davies:
            "Iterative hard thresholding for compressed sensing", 2009.
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
 from fsstream.algorithms.merging import sketched
-from fsstream.algorithms.sgd import SgdLearner, checked_l2, rate_of
+from fsstream.algorithms.sgd import SEAT, SgdLearner, checked_l2, rate_of
 from fsstream.errors import LimitError, UsageError
 
 if TYPE_CHECKING:
@@ -23,13 +24,17 @@ if TYPE_CHECKING:
 
     from fsstream.algorithms.merging.shards import Shards
 
-SEAT = 64  # bytes of a weight with its key, its place among the weights and in the table, and a name
-
 
 @dataclass(frozen=True)
 class IhtParameters:
     """What `--set` can change."""
 
+    batch: int = parameter(
+        1,
+        "rows whose mean gradient makes one step; as many as there are: full gradients, for which the theory of "
+        "hard thresholding holds",
+        low=1,
+    )
     tolerance: float = parameter(
         1e-3, "with several passes: stop when a pass lowers the mean loss by less than this share", low=0
     )
@@ -60,6 +65,7 @@ class Iht(SgdLearner):
         options: dict[str, Any] = {
             "k": common.k,
             "table": self.room,
+            "batch": parameters.batch,
             "learning_rate": rate_of(common),
             "l2": checked_l2(common),
             "intercept": common.intercept,

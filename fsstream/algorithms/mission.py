@@ -11,6 +11,7 @@ Classes    softmax: the weights of all classes lie side by side in the cells of 
            given room: while half of --memory allows it by wider cells, then by half as many.
 Paper      Aghazadeh, Spring, LeJeune, Dasarathy, Shrivastava, Baraniuk: "MISSION: Ultra
            Large-Scale Feature Selection using Count-Sketches", ICML 2018, Algorithm 1.
+           Section 5.1: `sketch=identity` with `gamma` and `gamma_doubling`; section 9: `batch`.
 Departures The top k are kept by a threshold and a prune at 2k candidates instead of a heap
            operation for every weight. `active=exact` keeps the weights of active features
            beside the sketch instead of in it. Adaptive steps are ours: with a constant one the
@@ -30,7 +31,7 @@ from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
 from fsstream.algorithms.merging.classes import Shape, softmax
 from fsstream.algorithms.merging.newton import newton
 from fsstream.algorithms.merging.sketched import descent, sketched
-from fsstream.algorithms.sgd import SgdLearner, checked_l2, lanes_for, rate_of, softmax_kernel
+from fsstream.algorithms.sgd import SEAT, SgdLearner, checked_l2, lanes_for, rate_of, softmax_kernel
 from fsstream.algorithms.stability import Bootstrap
 from fsstream.errors import CorruptError, LimitError, UsageError
 
@@ -70,7 +71,12 @@ class MissionParameters:
         "where the weights of active features live: exact, beside the sketch; estimated, in it",
         choices=("exact", "estimated"),
     )
-    sketch: str = parameter("count", "count: a count-sketch of all weights", choices=("count",))
+    sketch: str = parameter(
+        "count",
+        "count: a count-sketch of all weights; identity: a cell for each feature ever met, in memory that "
+        "grows with them, and constant steps",
+        choices=("count", "identity"),
+    )
     sketch_width: int = parameter(
         0,
         "cells in a row of the sketch, a power of two; 0: 16 for each of the k features, at least 65,536, "
@@ -81,6 +87,12 @@ class MissionParameters:
     sketch_depth: int = parameter(3, "rows of the sketch: 1, 3, 5 or 7", low=1, high=7)
     gamma: float = parameter(
         1.0, "factor on all that is not among the top k, after each row; 1 keeps everything", low=0.5, high=1
+    )
+    gamma_doubling: float = parameter(
+        0.0, "rows after which 1 - gamma has doubled, so that gamma falls step by step to 0.5; 0: it stays", low=0
+    )
+    batch: int = parameter(
+        1, "rows whose mean gradient makes one constant step; as many as there are: full gradients", low=1
     )
     forget: float = parameter(
         1.0,
@@ -159,6 +171,7 @@ class Mission(SgdLearner):
         self.depth = checked_depth(parameters.sketch_depth)
         self.adaptive = is_adaptive(common, parameters)
         self.exact = self.adaptive or (parameters.active == "exact" and parameters.rule != "paper")
+        self.identity = parameters.sketch == "identity"
         self.parameters = parameters
         self.k, self.seed = required_k(common), common.seed
         super().__init__(self._kernel(common, parameters, task), common.passes, parameters.tolerance)
@@ -219,6 +232,8 @@ class Mission(SgdLearner):
     ) -> _native.Sgd | _native.Newton | _native.SoftmaxLearner:
         if task.loss == "softmax":
             return self._softmax(common, parameters, task)
+        if parameters.sketch == "identity":
+            return _native.Sgd.identity(**self._constant_steps(common, parameters, task))
         return (self._newton if self.adaptive else self._constant)(common, parameters, task)
 
     def _newton(self, common: Common, parameters: MissionParameters, task: Task) -> _native.Newton:
@@ -235,23 +250,33 @@ class Mission(SgdLearner):
 
     def _constant(self, common: Common, parameters: MissionParameters, task: Task) -> _native.Sgd:
         return _native.Sgd.mission(
-            loss=task.loss,
-            k=required_k(common),
             exact=self.exact,
             depth=self.depth,
             width=self.width,
             seed=common.seed,
-            learning_rate=rate_of(common),
-            l2=checked_l2(common),
-            gamma=parameters.gamma,
-            intercept=common.intercept,
-            memory=common.memory,
-            forget=parameters.forget,
+            **self._constant_steps(common, parameters, task),
         )
 
+    def _constant_steps(self, common: Common, parameters: MissionParameters, task: Task) -> dict[str, Any]:
+        return {
+            "loss": task.loss,
+            "k": required_k(common),
+            "batch": parameters.batch,
+            "learning_rate": rate_of(common),
+            "l2": checked_l2(common),
+            "gamma": parameters.gamma,
+            "gamma_doubling": parameters.gamma_doubling,
+            "intercept": common.intercept,
+            "memory": common.memory,
+            "forget": parameters.forget,
+        }
+
     def _softmax(self, common: Common, parameters: MissionParameters, task: Task) -> _native.SoftmaxLearner:
-        if parameters.gamma != 1:
-            raise UsageError("--set gamma has no use with the softmax loss")
+        for name in ("gamma", "batch", "sketch"):
+            if getattr(parameters, name) != getattr(MissionParameters, name):
+                raise UsageError(
+                    f"--set {name} has no use with the softmax loss", hint="--loss logistic: one learner a class"
+                )
         return softmax_kernel(
             common,
             task,
@@ -270,12 +295,15 @@ class Mission(SgdLearner):
             (known.decode(errors="replace"), met.decode(errors="replace"))
             for known, met in self.kernel.collided()
         ]
-        return {
-            **super().facts(),
-            "step": "adaptive" if self.adaptive else "constant",
+        shape = {
             "active": "exact" if self.exact else "estimated",
             "sketch_width": getattr(self.kernel, "width", self.width),
             "sketch_depth": self.depth,
+        }
+        return {
+            **super().facts(),
+            "step": "adaptive" if self.adaptive else "constant",
+            **({} if self.identity else shape),
             **self.kernel.counts(),
             "collided": collided,
         }
@@ -284,6 +312,8 @@ class Mission(SgdLearner):
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """Sketch, active set with room for 2k candidates, and their names; of each class known by now."""
         lanes, classes = lanes_for(task), max(1, len(task.labels) if task.loss == "softmax" else 1)
+        if parameters.sketch == "identity":
+            return {"active set": SEAT * required_k(common)}  # the cells are counted as features come
         candidates = 2 * required_k(common) * classes
         weights = parameters.sketch_depth * lanes
         evidence = 2 if is_adaptive(common, parameters) else 0
@@ -319,6 +349,8 @@ def is_adaptive(common: Common, parameters: MissionParameters) -> bool:
         "--learning-rate": common.learning_rate is not None,
         "--l2": common.l2 != 0,
         "--set gamma": parameters.gamma != 1,
+        "--set batch": parameters.batch != 1,
+        "--set sketch=identity": parameters.sketch != "count",
         "--set active=estimated": parameters.active != "exact",
         "--set rule=paper": parameters.rule == "paper",
     }

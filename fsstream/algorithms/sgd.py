@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fsstream._native import ClassDescent, SoftmaxLearner, class_lanes
+from fsstream._native import ClassDescent, Newton, SoftmaxLearner, class_lanes
 from fsstream.algorithms.learner import Common, Learner, Task
 from fsstream.errors import CorruptError, UsageError
 from fsstream.selection import Selection
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsstream._native import Batch, Newton, Sgd
+    from fsstream._native import Batch, Sgd
     from fsstream.algorithms.merging.shards import Shards
     from fsstream.model import Model
 
 DEFAULT_RATE = 0.5
+SEAT = 64  # bytes of a weight with its key, its place among the weights and in the table, and a name
 
 
 class SgdLearner(Learner):
@@ -45,6 +46,8 @@ class SgdLearner(Learner):
 
     def end_pass(self) -> bool:
         """Another scan, unless all passes are done or the last one hardly helped."""
+        if not isinstance(self.kernel, Newton | SoftmaxLearner):
+            self.kernel.end_pass()
         loss, weight = self.kernel.take_progress()
         self.pass_losses.append(loss / weight if weight > 0 else 0.0)
         return len(self.pass_losses) < self.passes and not self.converged()

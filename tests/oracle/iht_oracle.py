@@ -30,6 +30,67 @@ class Thresholded:
         return {key: F(w) for key, w in self.w.items()}
 
 
+class Remembering:
+    """The identity sketch: the k heaviest are active, a dict holds what the others gathered."""
+
+    def __init__(self, k: int) -> None:
+        self.k, self.w, self.rest = k, {}, {}
+
+    def score(self, keys, values) -> float:
+        return sum(self.w.get(key, 0.0) * float(x) for key, x in zip(keys, values, strict=True))
+
+    def add(self, keys, values, coefficient: float) -> None:
+        touched = {
+            key: self.w.get(key, self.rest.get(key, 0.0)) + coefficient * float(x)
+            for key, x in zip(keys, values, strict=True)
+            if coefficient * float(x) != 0
+        }
+        self.rest |= self.w
+        candidates = {**self.w, **touched}
+        kept = best(candidates, self.k)
+        self.rest |= {key: w for key, w in candidates.items() if key not in kept}
+        self.w = {key: candidates[key] for key in kept}
+
+    def shrink(self, factor: float) -> None:
+        self.w = {key: w * factor for key, w in self.w.items()}
+        self.attenuate(factor)
+
+    def attenuate(self, factor: float) -> None:
+        self.rest = {key: w * factor for key, w in self.rest.items()}
+
+    def weights(self) -> dict[int, F]:
+        return {key: F(w) for key, w in self.w.items()}
+
+
+class Batched:
+    """Any of these stores, taking the mean of `batch` rows' steps at once."""
+
+    def __init__(self, store, batch: int) -> None:
+        self.store, self.batch, self.k = store, batch, store.k
+        self.rows, self.sums, self.gamma = 0, {}, 1.0
+        self.score, self.shrink, self.weights = store.score, store.shrink, store.weights
+
+    def add(self, keys, values, coefficient: float) -> None:
+        for key, x in zip(keys, values, strict=True):
+            self.sums[key] = self.sums.get(key, 0.0) + coefficient * float(x)
+
+    def attenuate(self, factor: float) -> None:
+        self.gamma = factor
+
+    def end_row(self) -> None:
+        self.rows += 1
+        if self.rows == self.batch:
+            self.step()
+
+    def step(self) -> None:
+        if self.sums:
+            self.store.score(list(self.sums), list(self.sums.values()))
+            self.store.add(list(self.sums), [F(x) for x in self.sums.values()], 1 / self.rows)
+        if self.gamma < 1:
+            self.store.attenuate(self.gamma)
+        self.rows, self.sums = 0, {}
+
+
 class WeightMedian:
     """The k heaviest exactly, the others in a sketch; both count, the sketch by the mean of its rows."""
 

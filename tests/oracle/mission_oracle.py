@@ -93,7 +93,7 @@ class Estimated:
     def attenuate(self, factor: float) -> None:
         self.pending *= factor
         self.rows_pending += 1
-        if self.rows_pending < self.k:
+        if self.rows_pending < self.k and self.pending > 1e-3:
             return
         factor, self.pending, self.rows_pending = self.pending, 1.0, 0
         for key, w in sorted(self.prune().items()):
@@ -179,10 +179,18 @@ class Dense:
 
 class MissionOracle:
     def __init__(
-        self, store, loss: str, rate: float, l2: float = 0.0, gamma: float = 1.0, intercept: bool = True
+        self,
+        store,
+        loss: str,
+        rate: float,
+        l2: float = 0.0,
+        gamma: float = 1.0,
+        intercept: bool = True,
+        gamma_doubling: float = 0.0,
     ) -> None:
         self.store, self.loss, self.rate, self.l2, self.gamma = store, loss, rate, l2, gamma
         self.free, self.intercept = intercept, 0.0
+        self.rows, self.gamma_doubling = 0, gamma_doubling
         self.progressive, self.squares, self.entries = 0.0, 0.0, 0
 
     def learn(self, keys, values, target: float, importance: float = 1.0) -> float:
@@ -201,8 +209,16 @@ class MissionOracle:
                 # The intercept is a feature of the size of a typical entry.
                 self.intercept += coefficient * (self.squares / self.entries if self.squares else 1.0)
         if self.gamma < 1:
-            self.store.attenuate(self.gamma)
+            self.store.attenuate(self.gamma_now())
+        if hasattr(self.store, "end_row"):
+            self.store.end_row()
+        self.rows += 1
         return score
+
+    def gamma_now(self) -> float:
+        if not self.gamma_doubling:
+            return self.gamma
+        return max(0.5, 1 - (1 - self.gamma) * 2 ** (self.rows / self.gamma_doubling))
 
     def selected(self) -> dict[int, F]:
         weights = {key: w for key, w in self.store.weights().items() if w != 0}

@@ -9,12 +9,14 @@
 #include "bindings/bindings.hpp"
 #include "core/batch.hpp"
 #include "learn/accumulated_weights.hpp"
+#include "learn/batched_weights.hpp"
 #include "learn/class_descent.hpp"
 #include "learn/dense_weights.hpp"
 #include "learn/sgd.hpp"
 #include "learn/sketched_weights.hpp"
 #include "learn/thresholded_weights.hpp"
 #include "learn/weight_median.hpp"
+#include "learn/weight_table.hpp"
 #include "sketch/count_min.hpp"
 
 namespace fsstream {
@@ -26,15 +28,25 @@ SgdOptions options_of(double learning_rate, double l2, double gamma, bool interc
   return {learning_rate, l2, gamma, forget, intercept, memory};
 }
 
+// Stores that take a step after `batch` rows.
+std::unique_ptr<Weights> batched(std::unique_ptr<Weights> weights, std::size_t batch) {
+  if (batch == 0) throw std::invalid_argument("a batch has at least one row");
+  if (batch == 1) return weights;
+  return std::make_unique<BatchedWeights>(std::move(weights), batch);
+}
+
 Sgd mission(const std::string& loss, std::size_t k, bool exact, int depth, std::size_t width, std::uint64_t seed,
-            double learning_rate, double l2, double gamma, bool intercept, std::size_t memory, double forget) {
+            std::size_t batch, double learning_rate, double l2, double gamma, double gamma_doubling, bool intercept,
+            std::size_t memory, double forget) {
   CountSketch sketch(depth, width, seed);
   std::unique_ptr<Weights> weights;
   if (exact)
     weights = std::make_unique<ExactWeights>(std::move(sketch), k);
   else
     weights = std::make_unique<EstimatedWeights>(std::move(sketch), k);
-  return {Loss(loss), options_of(learning_rate, l2, gamma, intercept, memory, forget), std::move(weights)};
+  SgdOptions options = options_of(learning_rate, l2, gamma, intercept, memory, forget);
+  options.gamma_doubling = gamma_doubling;
+  return {Loss(loss), options, batched(std::move(weights), batch)};
 }
 
 Sgd hashing(const std::string& loss, int bits, std::uint64_t seed, double learning_rate, double l2, bool intercept,
@@ -45,15 +57,23 @@ Sgd hashing(const std::string& loss, int bits, std::uint64_t seed, double learni
 }
 
 // The stores of the thresholding baselines: `table` is 0 for iht, the entries of the table for batch-iht.
-std::unique_ptr<Weights> thresholding(std::size_t k, std::size_t table) {
+std::unique_ptr<Weights> thresholding(std::size_t k, std::size_t table, std::size_t batch) {
   if (k == 0 || (table != 0 && table <= k)) throw std::invalid_argument("k is at least 1, and a table holds more");
-  if (table == 0) return std::make_unique<ThresholdedWeights>(k);
-  return std::make_unique<AccumulatedWeights>(k, table);
+  if (table == 0) return batched(std::make_unique<ThresholdedWeights>(k), batch);
+  return batched(std::make_unique<AccumulatedWeights>(k, table), batch);
 }
 
-Sgd iht(const std::string& loss, std::size_t k, std::size_t table, double learning_rate, double l2, bool intercept,
-        std::size_t memory) {
-  return {Loss(loss), options_of(learning_rate, l2, 1.0, intercept, memory), thresholding(k, table)};
+Sgd iht(const std::string& loss, std::size_t k, std::size_t table, std::size_t batch, double learning_rate, double l2,
+        bool intercept, std::size_t memory) {
+  return {Loss(loss), options_of(learning_rate, l2, 1.0, intercept, memory), thresholding(k, table, batch)};
+}
+
+// MISSION with the identity sketch.
+Sgd identity(const std::string& loss, std::size_t k, std::size_t batch, double learning_rate, double l2, double gamma,
+             double gamma_doubling, bool intercept, std::size_t memory, double forget) {
+  SgdOptions options = options_of(learning_rate, l2, gamma, intercept, memory, forget);
+  options.gamma_doubling = gamma_doubling;
+  return {Loss(loss), options, batched(std::make_unique<RememberingWeights<WeightTable>>(WeightTable(), k), batch)};
 }
 
 nb::ndarray<nb::numpy, float, nb::ndim<1>> update(Sgd& sgd, const Batch& batch) {
@@ -163,14 +183,19 @@ void bind_learn(nb::module_& m) {
 
   nb::class_<Sgd>(m, "Sgd")
       .def_static("mission", &mission, nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("exact"), nb::arg("depth"),
-                  nb::arg("width"), nb::arg("seed"), nb::arg("learning_rate"), nb::arg("l2"), nb::arg("gamma"),
-                  nb::arg("intercept"), nb::arg("memory"), nb::arg("forget") = 1.0)
+                  nb::arg("width"), nb::arg("seed"), nb::arg("batch"), nb::arg("learning_rate"), nb::arg("l2"),
+                  nb::arg("gamma"), nb::arg("gamma_doubling"), nb::arg("intercept"), nb::arg("memory"),
+                  nb::arg("forget"))
+      .def_static("identity", &identity, nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("batch"),
+                  nb::arg("learning_rate"), nb::arg("l2"), nb::arg("gamma"), nb::arg("gamma_doubling"),
+                  nb::arg("intercept"), nb::arg("memory"), nb::arg("forget"))
       .def_static("hashing", &hashing, nb::kw_only(), nb::arg("loss"), nb::arg("bits"), nb::arg("seed"),
                   nb::arg("learning_rate"), nb::arg("l2"), nb::arg("intercept"), nb::arg("memory"))
       .def_static("awm", &awm, nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("depth"), nb::arg("width"),
                   nb::arg("seed"), nb::arg("learning_rate"), nb::arg("l2"), nb::arg("intercept"), nb::arg("memory"))
-      .def_static("iht", &iht, nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("table"), nb::arg("learning_rate"),
-                  nb::arg("l2"), nb::arg("intercept"), nb::arg("memory"))
+      .def_static("iht", &iht, nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("table"), nb::arg("batch"),
+                  nb::arg("learning_rate"), nb::arg("l2"), nb::arg("intercept"), nb::arg("memory"))
+      .def("end_pass", &Sgd::end_pass)
       .def("update", &update, nb::arg("batch"))
       .def("predict", &predict, nb::arg("batch"))
       .def("top", &top)
@@ -191,14 +216,15 @@ void bind_learn(nb::module_& m) {
   nb::class_<ClassDescent>(m, "ClassDescent")
       .def(
           "__init__",
-          [](ClassDescent* self, std::size_t classes, std::size_t k, std::size_t table, double learning_rate, double l2,
-             bool intercept, std::size_t memory) {
+          [](ClassDescent* self, std::size_t classes, std::size_t k, std::size_t table, std::size_t batch,
+             double learning_rate, double l2, bool intercept, std::size_t memory) {
             new (self) ClassDescent(
-                options_of(learning_rate, l2, 1.0, intercept, memory), [k, table] { return thresholding(k, table); },
-                classes);
+                options_of(learning_rate, l2, 1.0, intercept, memory),
+                [k, table, batch] { return thresholding(k, table, batch); }, classes);
           },
-          nb::kw_only(), nb::arg("classes"), nb::arg("k"), nb::arg("table"), nb::arg("learning_rate"), nb::arg("l2"),
-          nb::arg("intercept"), nb::arg("memory"))
+          nb::kw_only(), nb::arg("classes"), nb::arg("k"), nb::arg("table"), nb::arg("batch"), nb::arg("learning_rate"),
+          nb::arg("l2"), nb::arg("intercept"), nb::arg("memory"))
+      .def("end_pass", &ClassDescent::end_pass)
       .def(
           "update",
           [](ClassDescent& descent, const Batch& batch) {

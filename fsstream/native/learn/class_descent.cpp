@@ -75,10 +75,16 @@ void ClassDescent::learn(const Row& row, std::size_t y, double h, float* scores)
   for (std::size_t c = 0; c < classes(); ++c) {
     const double coefficient = options_.learning_rate * h * ((c == y ? 1.0 : 0.0) - chances_[c] / sum);
     if (options_.l2 > 0.0) weights_[c]->shrink(1.0 - options_.learning_rate * options_.l2);
-    if (coefficient == 0.0) continue;
-    weights_[c]->add(row, coefficient);
-    if (options_.intercept) intercepts_[c] += coefficient * typical;
+    if (coefficient != 0.0) {
+      weights_[c]->add(row, coefficient);
+      if (options_.intercept) intercepts_[c] += coefficient * typical;
+    }
+    weights_[c]->end_row();
   }
+}
+
+void ClassDescent::end_pass() {
+  for (const auto& weights : weights_) weights->end_pass();
 }
 
 std::pair<double, double> ClassDescent::take_progress() {

@@ -40,6 +40,7 @@ class ClassDescent {
   std::uint64_t rows() const { return rows_; }
   std::size_t bytes() const;
   std::pair<double, double> take_progress();
+  void end_pass();
 
   void save(StateWriter& out) const;
   void load(const StateReader& in);

@@ -4,6 +4,12 @@
 
 namespace fsstream {
 
+namespace {
+
+constexpr double kLeastPending = 1e-3;  // what is put back is divided by it
+
+}  // namespace
+
 double EstimatedWeights::score(const Row& row) {
   return sketch_.scale() * sketch_.kernels().score_above(sketch_.rows(hashed_, row.hashed), row.size, row.values(),
                                                          threshold_, estimates_.data());
@@ -44,7 +50,7 @@ void EstimatedWeights::shrink(double factor) {
 
 void EstimatedWeights::attenuate(double factor) {
   pending_ *= factor;
-  if (++rows_pending_ < k_) return;
+  if (++rows_pending_ < k_ && pending_ > kLeastPending) return;
   attenuate_others(pending_);
   pending_ = 1.0;
   rows_pending_ = 0;

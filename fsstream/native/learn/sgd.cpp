@@ -5,6 +5,7 @@
 
 #include "core/dot.hpp"
 #include "core/errors.hpp"
+#include "core/math.hpp"
 
 namespace fsstream {
 
@@ -17,6 +18,8 @@ constexpr std::size_t kRun = 1024;
 constexpr double kRunaway = 1e9;
 // With bounded slopes weights grow by bounded steps: only the range of numbers is a limit.
 constexpr double kOutOfRange = 1e30;
+
+constexpr double kLog2 = 0.6931471805599453;
 
 }  // namespace
 
@@ -74,9 +77,17 @@ double Sgd::learn(const Row& row, double target, double importance) {
     weights_->add(row, coefficient);
     if (options_.intercept) intercept_ += coefficient * square;
   }
-  if (options_.gamma < 1.0) weights_->attenuate(options_.gamma);
+  if (options_.gamma < 1.0) weights_->attenuate(gamma());
+  weights_->end_row();
   ++rows_;
   return score;
+}
+
+double Sgd::gamma() const {
+  constexpr double kLeast = 0.5;
+  if (options_.gamma_doubling == 0.0) return options_.gamma;
+  const double doublings = static_cast<double>(rows_) / options_.gamma_doubling;
+  return std::max(kLeast, 1.0 - (1.0 - options_.gamma) * exp(std::min(doublings * kLog2, 700.0)));
 }
 
 // Mean square of the entries so far; 1 before there are any.

@@ -4,7 +4,8 @@
 // Row t      u = b + sum over active i of w_i x_i
 //            w <- (1 - rate l2) w - rate h_t loss'(u, y) x_t
 //            b <- b - rate h_t loss'(u, y) q,   q = mean square of all entries so far
-//            what is not among the top k is multiplied by gamma, all of w by forget
+//            what is not among the top k is multiplied by gamma, all of w by forget;
+//            1 - gamma doubles every gamma_doubling rows
 //
 // The intercept is thus one more feature, of the size of a typical one. With the value 1 a
 // constant step would throw it about: in unit-length rows it alone would weigh as much as
@@ -31,6 +32,7 @@ struct SgdOptions {
   double forget = 1.0;  // all weights fade by it, once a row
   bool intercept = true;
   std::size_t memory = ~std::size_t{0};  // bytes the weights may take
+  double gamma_doubling = 0.0;           // rows; 0: gamma stays
   bool slowing = false;                  // row t steps by rate / (1 + rate l2 t)
 };
 
@@ -55,6 +57,7 @@ class Sgd {
     double weight;
   };
   Progress take_progress();
+  void end_pass() { weights_->end_pass(); }
 
   void save(StateWriter& out) const;
   void load(const StateReader& in);
@@ -68,6 +71,7 @@ class Sgd {
     const double rate = options_.learning_rate;
     return options_.slowing ? rate / (1.0 + rate * options_.l2 * static_cast<double>(rows_)) : rate;
   }
+  double gamma() const;
   double learn(const Row& row, double target, double importance);
   void watch(double score, double target);
   double typical_square(const Row& row);

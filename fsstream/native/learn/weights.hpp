@@ -47,6 +47,9 @@ class Weights {
   virtual void shrink(double factor) = 0;
   // w *= factor for what is not among the top k (the paper's gamma), once a row.
   virtual void attenuate(double factor) = 0;
+  // After each row, and when the data has been seen once: a store may have gathered several rows.
+  virtual void end_row() {}
+  virtual void end_pass() {}
 
   // A weight from an earlier model.
   virtual void seed(Key key, const std::string& name, float weight) = 0;

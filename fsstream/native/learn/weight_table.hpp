@@ -1,0 +1,74 @@
+// WeightTable: a float for each key that was ever added to, found by the key. What a count-sketch
+// would be without collisions, at the price of memory that grows with the keys.
+#pragma once
+
+#include "core/state.hpp"
+#include "learn/feature_table.hpp"
+
+namespace fsstream {
+
+class WeightTable {
+ public:
+  float query(Key key) const {
+    const Slot slot = table_.find(key);
+    return slot == kNobody ? 0.0F : table_[slot].weight;
+  }
+  void add(Key key, float amount) {
+    const Slot slot = table_.find(key);
+    if (slot != kNobody) {
+      table_[slot].weight += amount;
+      return;
+    }
+    table_.reserve(table_.size() + 1);
+    table_.add({key, amount});
+  }
+
+  double scale() const { return scale_; }
+  void set_scale(double scale) { scale_ = scale; }
+  // As CountSketch::shrink.
+  bool shrink(double factor, double& rewritten) {
+    constexpr double kSmallest = 1e-9;
+    scale_ *= factor;
+    if (scale_ >= kSmallest) return false;
+    rewritten = scale_;
+    for (Slot slot = 0; slot < table_.size(); ++slot)
+      table_[slot].weight = static_cast<float>(table_[slot].weight * rewritten);
+    scale_ = 1.0;
+    return true;
+  }
+
+  std::size_t bytes() const { return table_.bytes(); }
+
+  void save(StateWriter& out) const {
+    Buffer<Key> keys;
+    Buffer<float> weights;
+    for (Slot slot = 0; slot < table_.size(); ++slot) {
+      keys.push_back(table_[slot].key);
+      weights.push_back(table_[slot].weight);
+    }
+    out.put("memory_keys", std::span<const std::uint64_t>(keys.span()));
+    out.put("memory_weights", std::span<const float>(weights.span()));
+  }
+
+  void load(const StateReader& in) {
+    const auto keys = in.words("memory_keys");
+    const auto weights = of_size(in.floats("memory_weights"), keys.size(), "memory_weights");
+    table_ = {};
+    table_.reserve(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (table_.find(keys[i]) != kNobody) throw BadState("state: a key twice");
+      table_.add({keys[i], weights[i]});
+    }
+  }
+
+ private:
+  struct Record {
+    Key key;
+    float weight;
+  };
+
+  FeatureTable<Record> table_;
+  double scale_ = 1.0;
+};
+
+}  // namespace fsstream
