@@ -671,6 +671,41 @@ class SoftmaxLearner:
     def state(self) -> dict[str, NDArray[Any]]: ...
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None: ...
 
+class Bear:
+    """Online L-BFGS in a count-sketch."""
+
+    def __init__(
+        self,
+        *,
+        loss: str,
+        k: int,
+        depth: int,
+        width: int,
+        seed: int,
+        memory_pairs: int,
+        batch: int,
+        damping: float,
+        learning_rate: float,
+        l2: float,
+        intercept: bool,
+        memory: int,
+    ) -> None: ...
+    def update(self, batch: Batch) -> NDArray[np.float32]: ...
+    def end_pass(self) -> None:
+        """A step for the rows that wait for the rest of their batch."""
+
+    def top(self) -> tuple[list[bytes], NDArray[np.float32]]: ...
+    intercept: float
+    def take_progress(self) -> tuple[float, float]: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def memory_used(self) -> int: ...
+    def counts(self) -> dict[str, int]: ...
+    def seed(self, name: bytes, key: int, weight: float) -> None: ...
+    def state(self) -> dict[str, NDArray[Any]]: ...
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None: ...
+
 class ClassDescent:
     """Softmax descent over the stores of the thresholding baselines, one a class."""
 

@@ -15,6 +15,7 @@ BACKENDS = {
     "iht": "fsstream.algorithms.iht:Iht",
     "batch-iht": "fsstream.algorithms.batch_iht:BatchIht",
     "awm": "fsstream.algorithms.awm:Awm",
+    "bear": "fsstream.algorithms.bear:Bear",
     "hashing": "fsstream.algorithms.hashing:Hashing",
     "os": "fsstream.algorithms.online_substitution:OnlineSubstitution",
     "asy-os": "fsstream.algorithms.asynchronous_substitution:AsynchronousSubstitution",

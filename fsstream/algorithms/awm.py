@@ -102,7 +102,7 @@ class Awm(SgdLearner):
         return {"sketch": CELL * parameters.sketch_depth * width, "active set": SEAT * required_k(common)}
 
 
-def like_mission(parameters: AwmParameters) -> MissionParameters:
+def like_mission(parameters: Any) -> MissionParameters:
     """The shape of the sketch, as mission's parameters."""
     return MissionParameters(
         sketch_width=parameters.sketch_width, sketch_depth=checked_depth(parameters.sketch_depth)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsstream._native import Batch, Sgd
+    from fsstream._native import Batch, Bear, Sgd
     from fsstream.algorithms.merging.shards import Shards
     from fsstream.model import Model
 
@@ -33,7 +33,7 @@ class SgdLearner(Learner):
     state_refusal: ClassVar[str | None] = None
 
     def __init__(
-        self, kernel: Sgd | Newton | SoftmaxLearner | ClassDescent, passes: int, tolerance: float
+        self, kernel: Sgd | Newton | SoftmaxLearner | ClassDescent | Bear, passes: int, tolerance: float
     ) -> None:
         self.kernel = kernel
         self.passes = passes

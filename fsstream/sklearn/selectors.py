@@ -10,7 +10,8 @@ from fsstream.sklearn.columns import ColumnSelector, RowSelector
 class MissionSelector(RowSelector):
     """Select while learning from a stream, in a memory that does not grow with the number of columns.
 
-    `awm` is the active-set weight-median sketch; `iht` and `batch-iht` threshold weights that are all kept.
+    `awm` is the active-set weight-median sketch, `bear` learns by L-BFGS in a sketch; `iht` and
+    `batch-iht` threshold weights that are all kept.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -18,7 +19,7 @@ class MissionSelector(RowSelector):
     ['mean concavity', 'mean concave points', 'concavity error']
     """
 
-    _algos: ClassVar[tuple[str, ...]] = ("mission", "awm", "iht", "batch-iht")
+    _algos: ClassVar[tuple[str, ...]] = ("mission", "awm", "bear", "iht", "batch-iht")
 
 
 class BudgetedSelector(RowSelector):

@@ -33,6 +33,8 @@ class GradientRow {
 
   bool fits(const Batch& batch) const { return sum_.keys.empty() || same_naming(batch, sum_); }
   std::size_t size() const { return amounts_.size(); }
+  // The place of a key in the sum, or kNobody.
+  Slot find(Key key) const { return index_.find(key); }
   std::span<const Key> keys() const { return {sum_.keys.data(), sum_.keys.size()}; }
   std::span<const double> amounts() const { return amounts_.span(); }
 

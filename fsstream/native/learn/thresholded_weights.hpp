@@ -26,6 +26,11 @@ class ThresholdedWeights : public Weights {
   void add(const Row& row, double coefficient) override;
   void shrink(double factor) override;
   void attenuate(double) override {}  // what is not among the top k is zero
+  // The weight of an active feature, else 0.
+  double active(Key key) const {
+    const Slot seat = table_.find(key);
+    return seat == kNobody ? 0.0 : scale_ * set_.weight(seat);
+  }
   void seed(Key key, const std::string& name, float weight) override;
   std::vector<Chosen> top() const override;
   std::vector<std::pair<std::string, std::uint64_t>> counts() const override;
