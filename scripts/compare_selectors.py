@@ -27,7 +27,7 @@ from fsstream.algorithms.learner import Common, Task
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SETS = "basehock dexter rcv1_small 20news_binary reuters21578_earn".split()
+SETS = ["basehock", "dexter", "rcv1_small", "20news_binary", "reuters21578_earn"]
 KS = [10, 50, 200, 1000]
 STRENGTHS = np.geomspace(1e-3, 100, 26)  # C along the l1 path
 
@@ -38,7 +38,9 @@ def matrix(rows: Rows, columns: np.ndarray) -> csr_array:
     known = columns[place] == rows.keys
     counts = np.concatenate([[0], np.cumsum(known)])
     starts = counts[rows.starts.astype(np.int64)].astype(np.int32)
-    return csr_array((rows.values[known], place[known].astype(np.int32), starts), shape=(len(rows), len(columns)))
+    return csr_array(
+        (rows.values[known], place[known].astype(np.int32), starts), shape=(len(rows), len(columns))
+    )
 
 
 def fitted(x: csr_array, y: np.ndarray, **options: object) -> np.ndarray:

@@ -19,10 +19,20 @@ import numpy as np
 from bench_stream import WORKSPACE, auc_of, run
 from shuffled_data import Rows, learn_and_judge, read_any
 
-SETS = (
-    "basehock rcv1_small sms_spam reuters21578_earn a9a w8a spamassassin 20news_binary criteo_sample dexter "
-    "mnist38 covtype_binary"
-).split()
+SETS = [
+    "basehock",
+    "rcv1_small",
+    "sms_spam",
+    "reuters21578_earn",
+    "a9a",
+    "w8a",
+    "spamassassin",
+    "20news_binary",
+    "criteo_sample",
+    "dexter",
+    "mnist38",
+    "covtype_binary",
+]
 KS = (16_384, 1_000)
 
 

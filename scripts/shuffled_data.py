@@ -47,7 +47,10 @@ class Rows:
         """Predictions with the weights of features that are numbers."""
         chosen = np.array([int(name) for name in names], dtype=np.uint64)
         order = np.argsort(chosen)
-        chosen, weights = np.append(chosen[order], np.uint64(0)), np.append(np.asarray(weights, float)[order], 0.0)
+        chosen, weights = (
+            np.append(chosen[order], np.uint64(0)),
+            np.append(np.asarray(weights, float)[order], 0.0),
+        )
         place = np.searchsorted(chosen[:-1], self.keys)
         parts = np.where(chosen[place] == self.keys, weights[place], 0.0) * self.values
         sums = np.concatenate([[0.0], np.cumsum(parts)])
@@ -81,10 +84,7 @@ def read_any(path: Path) -> Rows:
     """As `read`, and raw columns without a header, whose first one is the label."""
     if not path.parent.name.startswith("criteo"):
         return read(path)
-    parts = [
-        rows.batch
-        for rows in fsstream.read(str(path), format="tsv", no_header=True, label_column="1")
-    ]
+    parts = [rows.batch for rows in fsstream.read(str(path), format="tsv", no_header=True, label_column="1")]
     starts = [np.array(part.row_starts) for part in parts]
     keys, values = (
         np.concatenate([np.array(getattr(part, name)) for part in parts]) for name in ("keys", "values")

@@ -26,12 +26,15 @@ class BearParameters:
     """What `--set` can change."""
 
     memory_pairs: int = parameter(
-        5, "changes of weights and gradient that the curvature is taken from; 0: plain gradient steps", low=0, high=100
+        5,
+        "changes of weights and gradient that the curvature is taken from; 0: plain gradient steps",
+        low=0,
+        high=100,
     )
     batch: int = parameter(32, "rows whose mean gradient makes a step", low=1)
     damping: float = parameter(
         0.1,
-        "curvature added to what is measured, in mean squares of the entries: bounds steps where a loss is flat",
+        "curvature added to what is measured, in mean squares of entries: bounds steps where a loss is flat",
         low=0,
     )
     sketch_width: int = parameter(

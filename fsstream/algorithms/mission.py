@@ -89,7 +89,9 @@ class MissionParameters:
         1.0, "factor on all that is not among the top k, after each row; 1 keeps everything", low=0.5, high=1
     )
     gamma_doubling: float = parameter(
-        0.0, "rows after which 1 - gamma has doubled, so that gamma falls step by step to 0.5; 0: it stays", low=0
+        0.0,
+        "rows after which 1 - gamma has doubled, so that gamma falls step by step to 0.5; 0: it stays",
+        low=0,
     )
     batch: int = parameter(
         1, "rows whose mean gradient makes one constant step; as many as there are: full gradients", low=1
@@ -275,7 +277,8 @@ class Mission(SgdLearner):
         for name in ("gamma", "batch", "sketch"):
             if getattr(parameters, name) != getattr(MissionParameters, name):
                 raise UsageError(
-                    f"--set {name} has no use with the softmax loss", hint="--loss logistic: one learner a class"
+                    f"--set {name} has no use with the softmax loss",
+                    hint="--loss logistic: one learner a class",
                 )
         return softmax_kernel(
             common,

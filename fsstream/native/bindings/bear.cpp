@@ -23,8 +23,8 @@ void bind_bear(nb::module_& m) {
       .def(
           "__init__",
           [](Bear* self, const std::string& loss, std::size_t k, int depth, std::size_t width, std::uint64_t seed,
-             std::size_t memory_pairs, std::size_t batch, double damping, double learning_rate, double l2, bool intercept,
-             std::size_t memory) {
+             std::size_t memory_pairs, std::size_t batch, double damping, double learning_rate, double l2,
+             bool intercept, std::size_t memory) {
             if (k == 0 || batch == 0) throw std::invalid_argument("k and batch are at least 1");
             new (self) Bear(Loss(loss), {k, memory_pairs, batch, damping, learning_rate, l2, intercept, memory},
                             CountSketch(depth, width, seed));
@@ -45,6 +45,7 @@ void bind_bear(nb::module_& m) {
       .def_prop_ro("rows", &Bear::rows)
       .def_prop_ro("memory_used", &Bear::bytes)
       .def("counts", &counts)
+      .def("collided", [](const Bear& bear) { return collided_list(bear.weights().collided()); })
       .def(
           "seed",
           [](Bear& bear, nb::bytes name, Key key, float weight) {

@@ -46,7 +46,8 @@ void Bear::update(const Batch& batch, float* scores) {
     if (waiting_.rows() == options_.batch) step();
   }
   if (bytes() > options_.memory)
-    throw LimitExceeded("sketch, mini-batch and pairs do not fit into --memory\nraise --memory, or lower --k or --set batch");
+    throw LimitExceeded(
+        "sketch, mini-batch and pairs do not fit into --memory\nraise --memory, or lower --k or --set batch");
 }
 
 void Bear::check_range(double number, double limit) const {
