@@ -56,6 +56,7 @@ class Bear(SgdLearner):
     )
     losses: ClassVar[tuple[str, ...]] = ("logistic", "squared-hinge", "squared")
     auto_binary_loss: ClassVar[str] = "logistic"
+    state_refusal: ClassVar[str | None] = "the curvature of one shard says nothing of another's rows"
     intercept_default: ClassVar[bool] = True
     uses: ClassVar[frozenset[str]] = frozenset(
         {"k", "init", "learning_rate", "l2", "passes", "intercept", "seed"}

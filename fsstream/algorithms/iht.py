@@ -61,7 +61,7 @@ class Iht(SgdLearner):
                 f"{self.name} needs {planned:,} bytes, --memory allows {common.memory:,}",
                 hint="raise --memory or lower --k",
             )
-        self.k, self.room = common.k, self.table(common, parameters)
+        self.k, self.room, self.batch = common.k, self.table(common, parameters), parameters.batch
         options: dict[str, Any] = {
             "k": common.k,
             "table": self.room,
@@ -80,6 +80,8 @@ class Iht(SgdLearner):
 
     def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
         """The largest of the averaged weights, for each class."""
+        if self.batch != 1:
+            raise UsageError("learners with --set batch cannot be merged", hint="merge their models")
         store = sketched.accumulated(self.k, self.room) if self.room else sketched.thresholded(self.k)
         if isinstance(self.kernel, _native.ClassDescent):
             return sketched.class_descent(shards, store, len(self.kernel.intercepts))

@@ -225,6 +225,9 @@ class Mission(SgdLearner):
             shape = Shape(self.k, self.depth, self.seed, self.exact, self.adaptive)
             return softmax(shards, self.kernel.state(), shape)
         sketch = _native.CountSketch(self.depth, self.width, self.seed)
+        if self.identity or self.parameters.batch != 1:
+            what = "--set sketch=identity" if self.identity else "--set batch"
+            raise UsageError(f"learners with {what} cannot be merged", hint="merge their models")
         if self.adaptive:
             return newton(shards, self.k, sketch)
         return descent(shards, sketched(self.k, sketch, exact=self.exact))

@@ -109,14 +109,19 @@ def weight_median(k: int, sketch: CountSketch) -> Store:
 
     def store(shards: Shards) -> State:
         features = Features.union(shards)
-        cells = [state["sketch"] * state["scale"][0] for state in shards.states]
+        cells = [state["sketch"] * state["scale"][0] * state["memory_scale"][0] for state in shards.states]
         others = _asked(features, sketch, cells)
         weights = shards.mean(_spread(shards, features, "weights", others))
         sketch.fill(shards.mean(cells).astype(np.float32))
         kept, left = features.best(np.abs(weights), k)
         hand_over(sketch, features.keys[left], weights[left])
         dropped = shards.count("dropped")
-        return {**_seated(features, shards, kept, weights), "dropped": dropped, "sketch": sketch.cells()}
+        return {
+            **_seated(features, shards, kept, weights),
+            "dropped": dropped,
+            "sketch": sketch.cells(),
+            "memory_scale": ONE,
+        }
 
     return store
 
