@@ -147,6 +147,23 @@ def test_numbers_out_of_range_are_said_to_diverge():
         kernel.update(batch_of(rows, np.ones(50)))
 
 
+@pytest.mark.parametrize("lam", [0.0, 1e-3, 1.0])
+@pytest.mark.parametrize("share", [0.03, 0.9])
+def test_scores_over_many_powers_of_two_in_sparse_and_in_dense_rows(share, lam):
+    """Features of very unlike sizes, forgotten for long and met again."""
+    rng = np.random.default_rng(5)
+    options = {"budget": 6, "eta": 0.3, "lam": lam, "loss": "squared-hinge"}
+    d, n = 150, 500
+    rows = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-6, 1, d) * (rng.random((n, d)) < share)
+    rows[: n // 2, : d // 2] = 0.0
+    oracle, kernel = BArda(d, **options), kernel_of(options)
+    rows = rows.astype(np.float32).astype(float)
+    for x, y in zip(rows, np.sign(rng.normal(size=n)), strict=True):
+        take_state(oracle, kernel)
+        assert_same_choice(oracle, kernel)
+        kernel.update(batch_of(x[None], np.array([y])))
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9))
 @settings(deadline=None, max_examples=40)
 def test_any_keys_any_table_growth(seed, budget):

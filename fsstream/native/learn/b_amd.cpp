@@ -52,6 +52,7 @@ void BAmd::reserve(const Batch& batch, std::size_t entries) {
   const std::size_t most = table_.size() + entries;
   const std::size_t slots = exact() ? most : std::min(most, options_.budget);
   check_memory(bytes_with(slots) + names_.bytes_of(batch, slots - table_.size()), options_.memory, table_.size());
+  found_.resize(std::max(found_.size(), entries));
   table_.reserve(slots);
   set_.reserve(entries);
   names_.reserve(batch, table_.size(), slots);
@@ -68,12 +69,12 @@ void BAmd::resize_seats(std::size_t seats) {
 double BAmd::predict(const Batch& batch, std::size_t row) {
   const std::size_t begin = batch.row_begin(row);
   const std::size_t end = batch.row_end(row);
-  for (std::size_t j = begin; j < end; ++j) table_.prefetch(batch.keys[j]);
+  table_.find_all(batch.keys.data() + begin, end - begin, found_.data());
   double u = options_.intercept ? bias_ : 0.0;
   members_.clear();
   others_.clear();
   for (std::size_t j = begin; j < end; ++j) {
-    const Slot slot = table_.find(batch.keys[j]);
+    const Slot slot = found_[j - begin];
     const bool member = slot != kNobody && table_[slot].seat != kNobody;
     (member ? members_ : others_).push_back({j, slot});
     if (member) u += set_.weight(table_[slot].seat) * static_cast<double>(batch.values[j]);

@@ -83,6 +83,7 @@ class BAmd final : public OnlineLearner {
   std::vector<Slot> slots_;      // of each seat
   std::vector<double> squares_;  // of each seat
   std::vector<double> values_;   // of each seat in the row at hand, else 0
+  std::vector<Slot> found_;      // slots of the row's entries
   struct Found {
     std::size_t entry;
     Slot slot;

@@ -41,13 +41,11 @@ void BArda::reserve(const Batch& batch, std::size_t entries) {
 double BArda::predict(const Batch& batch, std::size_t row) {
   const std::size_t begin = batch.row_begin(row);
   const std::size_t count = batch.row_end(row) - begin;
-  const Key* keys = batch.keys.data() + begin;
   const float* values = batch.values.data() + begin;
-  for (std::size_t j = 0; j < count; ++j) table_.prefetch(keys[j]);
+  table_.find_all(batch.keys.data() + begin, count, found_.data());
   double u = options_.intercept ? intercept() : 0.0;
   for (std::size_t j = 0; j < count; ++j) {
-    const Slot slot = table_.find(keys[j]);
-    found_[j] = slot;
+    const Slot slot = found_[j];
     if (slot == kNobody || !order_.is_member(slot)) continue;
     u += weight(table_[slot]) * static_cast<double>(values[j]);
   }
@@ -70,6 +68,7 @@ void BArda::descend(const Batch& batch, std::size_t row, double slope) {
   const std::size_t begin = batch.row_begin(row);
   const std::size_t count = batch.row_end(row) - begin;
   const bool most = 2 * count > table_.size();
+  if (most) order_.defer();
   others_.clear();
   for (std::size_t j = 0; j < count; ++j) {
     const double g = slope * static_cast<double>(batch.values[begin + j]);
@@ -81,7 +80,7 @@ void BArda::descend(const Batch& batch, std::size_t row, double slope) {
     }
     add_gradient(table_[slot], g);
     if (order_.is_member(slot)) names_.check(slot, batch, begin + j);
-    if (!most) order_.touch(slot);
+    order_.touch(slot);
   }
   if (most) order_.rebuild();
   if (options_.intercept) add_gradient(bias_, slope);
@@ -139,11 +138,14 @@ void BArda::consider(const Batch& batch, std::size_t j, const DualRecord& fresh)
     return;
   }
   const Slot slot = order_.weakest_outsider();
-  const DualRecord& leaving = table_[slot];
+  const DualRecord leaving = table_[slot];
   if (!stronger(fresh.line, fresh.key, leaving.line, leaving.key, tau_)) return;
   sketch_->add(leaving.key, static_cast<float>(leaving.sum) - sketch_->query(leaving.key));
   squares_.raise(leaving.key, static_cast<float>(leaving.squares));
-  table_.replace(slot, fresh);
+  DualRecord entering = fresh;
+  entering.seat = leaving.seat;
+  entering.level = leaving.level;
+  table_.replace(slot, entering);
   names_.keep(slot, batch, j);
   order_.touch(slot);
 }

@@ -1,15 +1,27 @@
 // Who is in the budget: B-ARDA's truncation step, kept exact in time independent of d.
 //
-//   members    at most B slots; the tournament knows the weakest of them
-//   outsiders  all other slots of the table; the tournament knows the strongest
+//   members     at most B slots; a tournament knows the weakest of them
+//   contenders  outsiders that may soon be stronger than that; a tournament knows the strongest
+//   the rest    filed by level, and not looked at while only time goes by
 //
 // Invariant after settle(): every member is stronger than every outsider at the present
 // tau, in the order of score_line.hpp (a total order, so the members are the B largest of
 // Algorithm 1, ties by the smaller key). A row moves tau once and touches its own slots;
 // the two tournaments find the pairs that crossed, and settle() exchanges the strongest
-// outsider with the weakest member until none is out of place: one exchange a feature
-// that enters. A table of bounded size (`crowded`) also wants to know the weakest outsider,
-// whose slot goes to a feature that deserves it more.
+// contender with the weakest member until none is out of place: one exchange a feature
+// that enters.
+//
+// Untouched, a score height / (tau + spread) only falls as tau grows; its level, too, and in
+// floating point as well. Hence the invariant of the rest: a slot's level is at most that of
+// the list it is in, and no list above bar_ holds anybody. While the weakest member's level is
+// above bar_, nobody of the rest is stronger. Where it has fallen to bar_, the lists down to a
+// new bar are opened: who stands above it becomes a contender, the others go to lower
+// lists. So a slot is looked at once for each level it falls between two touches, and a touch
+// of one that stays below its level is a comparison. The bar rises for nothing: contenders
+// that are below it leave when they are touched.
+//
+// A table of bounded size (`crowded`) also wants to know the weakest outsider, whose slot
+// goes to a feature that deserves it more.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +29,7 @@
 
 #include "learn/feature_table.hpp"
 #include "learn/kinetic_tournament.hpp"
+#include "learn/level_lists.hpp"
 #include "learn/score_line.hpp"
 
 namespace fsstream {
@@ -27,7 +40,9 @@ struct DualRecord {
   double sum = 0.0;      // of the sub-gradients
   double squares = 0.0;  // of the sub-gradients
   ScoreLine line;        // follows from the two
-  Slot seat = kNobody;   // among the members
+  Slot seat = kNobody;   // among the members or the contenders
+  Level level = 0;       // of the list it is in; or:
+  static constexpr Level kMember = -1, kContender = -2;
 };
 
 class BudgetOrder {
@@ -39,27 +54,31 @@ class BudgetOrder {
         budget_(budget),
         crowded_(crowded),
         members_({&table, drifts}),
-        outsiders_({&table, drifts}),
+        contenders_({&table, drifts}),
         leavers_({&table, drifts}) {}
 
-  // For a table of this capacity.
+  // For a table of this capacity, with as many contenders as there are now.
   std::size_t bytes(std::size_t capacity) const {
     const std::size_t seats = std::min(budget_, capacity);
-    return (crowded_ ? 2 : 1) * Strongest::bytes(capacity) + Weakest::bytes(seats) + seats * sizeof(Slot);
+    return Weakest::bytes(seats) + seats * sizeof(Slot) + LevelLists::bytes(capacity) +
+           Strongest::bytes(contenders_.leaves()) + contenders_.leaves() * sizeof(Slot) +
+           (crowded_ ? Weakest::bytes(capacity) : 0);
   }
   const Buffer<Slot>& members() const { return seats_; }
-  bool is_member(Slot slot) const { return table_[slot].seat != kNobody; }
+  bool is_member(Slot slot) const { return table_[slot].level == DualRecord::kMember; }
 
   void reserve() {
     members_.grow(std::min(budget_, table_.capacity()));
-    outsiders_.grow(table_.capacity());
+    contenders_.reserve(table_.capacity());
+    free_.reserve(table_.capacity());
+    rest_.reserve(table_.capacity());
     if (crowded_) leavers_.grow(table_.capacity());
   }
 
   void advance(double tau) {
     tau_ = tau;
     members_.advance(tau);
-    outsiders_.advance(tau);
+    contenders_.advance(tau);
     leavers_.advance(tau);
   }
 
@@ -67,11 +86,12 @@ class BudgetOrder {
   void enter(Slot slot) {
     if (seats_.size() < budget_) {
       table_[slot].seat = static_cast<Slot>(seats_.size());
+      table_[slot].level = DualRecord::kMember;
       seats_.push_back(slot);
-      members_.place(table_[slot].seat, slot);
+      place(members_, table_[slot].seat, slot);
     } else {
-      table_[slot].seat = kNobody;
-      place_outside(slot, slot);
+      file(slot, level_now(slot));
+      if (crowded_) place(leavers_, slot, slot);
     }
   }
 
@@ -80,27 +100,42 @@ class BudgetOrder {
 
   // The slot's line has changed.
   void touch(Slot slot) {
-    const Slot seat = table_[slot].seat;
-    if (seat == kNobody) {
-      outsiders_.touch(slot);
-      if (crowded_) leavers_.touch(slot);
-    } else {
-      members_.touch(seat);
+    DualRecord& touched = table_[slot];
+    if (touched.level == DualRecord::kMember) {
+      place(members_, touched.seat, slot);
+      return;
+    }
+    if (crowded_) place(leavers_, slot, slot);
+    const Level level = level_now(slot);
+    if (touched.level == DualRecord::kContender) {
+      if (level > bar_) {
+        place(contenders_, touched.seat, slot);
+      } else {
+        stop_contending(slot);
+        file(slot, level);
+      }
+    } else if (level > touched.level) {
+      rest_.take_out(slot, touched.level);
+      file(slot, level);
     }
   }
 
-  // After changes to more slots than touch() is good for.
+  // Many touches are to come: the tournaments are held at their end, by rebuild().
+  void defer() { deferred_ = true; }
   void rebuild() {
+    deferred_ = false;
     members_.rebuild();
-    outsiders_.rebuild();
+    contenders_.rebuild();
     leavers_.rebuild();
   }
 
   void settle() {
     for (;;) {
-      const Slot rising = outsiders_.winner();
       const Slot falling = members_.winner();
-      if (rising == kNobody || falling == kNobody || stronger_slot(table_, falling, rising, tau_)) return;
+      if (falling == kNobody || seats_.size() < budget_) return;
+      watch(level_now(falling));
+      const Slot rising = contenders_.winner();
+      if (rising == kNobody || stronger_slot(table_, falling, rising, tau_)) return;
       exchange(rising, falling);
     }
   }
@@ -130,29 +165,83 @@ class BudgetOrder {
   using Strongest = KineticTournament<ByScore<true>>;
   using Weakest = KineticTournament<ByScore<false>>;
 
+  Level level_now(Slot slot) const { return level_of(table_[slot].line.score(tau_)); }
+
+  template <class Tournament>
+  void place(Tournament& tournament, Slot leaf, Slot slot) {
+    if (deferred_)
+      tournament.seat(leaf, slot);
+    else
+      tournament.place(leaf, slot);
+  }
+
+  // An outsider that is nowhere yet.
+  void file(Slot slot, Level level) {
+    if (level > bar_) {
+      contend(slot);
+    } else {
+      table_[slot].level = level;
+      rest_.put(slot, level);
+    }
+  }
+
+  void contend(Slot slot) {
+    const auto seat = free_.empty() ? contenders_held_++ : free_.back();
+    if (!free_.empty()) free_.set_size(free_.size() - 1);
+    contenders_.grow(contenders_held_);
+    take_contenders_seat(slot, seat);
+  }
+
+  void take_contenders_seat(Slot slot, Slot seat) {
+    table_[slot].level = DualRecord::kContender;
+    table_[slot].seat = seat;
+    place(contenders_, seat, slot);
+  }
+
+  void stop_contending(Slot slot) {
+    free_.push_back(table_[slot].seat);
+    place(contenders_, table_[slot].seat, kNobody);
+  }
+
+  // Keeps bar_ just below the level of the weakest member, or lower.
+  void watch(Level weakest) {
+    const auto target = static_cast<Level>(weakest - 1);
+    if (weakest <= bar_) {
+      const Level high = bar_;
+      bar_ = target;
+      for (Level level = high; level > target && level >= 0; --level)
+        rest_.open(level, [&](Slot slot) { file(slot, level_now(slot)); });
+    } else {
+      bar_ = std::max(bar_, target);
+    }
+  }
+
   void exchange(Slot rising, Slot falling) {
     const Slot seat = table_[falling].seat;
-    table_[falling].seat = kNobody;
+    const Slot left = table_[rising].seat;
+    table_[rising].level = DualRecord::kMember;
     table_[rising].seat = seat;
     seats_[seat] = rising;
     members_.place(seat, rising);
-    place_outside(rising, kNobody);
-    place_outside(falling, falling);
-  }
-
-  void place_outside(Slot leaf, Slot slot) {
-    outsiders_.place(leaf, slot);
-    if (crowded_) leavers_.place(leaf, slot);
+    take_contenders_seat(falling, left);
+    if (!crowded_) return;
+    leavers_.place(rising, kNobody);
+    leavers_.place(falling, falling);
   }
 
   Table& table_;
   std::size_t budget_;
   bool crowded_;
   double tau_ = 0.0;
-  Buffer<Slot> seats_;  // slot of each member
+  bool deferred_ = false;
+  Level bar_ = kLevels - 1;   // until the first settle()
+  Buffer<Slot> seats_;        // slot of each member
+  Slot contenders_held_ = 0;  // seats of contenders in use or free
+  Buffer<Slot> free_;         // those that are free
   Weakest members_;
-  Strongest outsiders_;
-  Weakest leavers_;  // the outsiders once more, when crowded
+  Strongest contenders_;
+  LevelLists rest_;
+  Weakest leavers_;  // all outsiders once more, when crowded
 };
 
 }  // namespace fsstream

@@ -49,15 +49,21 @@ class FeatureTable {
     for (Slot slot = 0; slot < records_.size(); ++slot) index_[free_cell(records_[slot].key)] = slot;
   }
 
-  Slot find(Key key) const {
-    if (index_.empty()) return kNobody;
-    for (std::size_t cell = home(key);; cell = next(cell)) {
-      const Slot slot = index_[cell];
-      if (slot == kNobody || records_[slot].key == key) return slot;
-    }
-  }
+  Slot find(Key key) const { return index_.empty() ? kNobody : find_from(home(key), key); }
 
-  void prefetch(Key key) const { __builtin_prefetch(index_.data() + home(key)); }
+  // The slots of a row's keys: all cells are asked for before the first is read.
+  void find_all(const Key* keys, std::size_t count, Slot* found) {
+    if (index_.empty()) {
+      std::fill_n(found, count, kNobody);
+      return;
+    }
+    homes_.reserve(count);
+    for (std::size_t j = 0; j < count; ++j) {
+      homes_[j] = home(keys[j]);
+      __builtin_prefetch(index_.data() + homes_[j]);
+    }
+    for (std::size_t j = 0; j < count; ++j) found[j] = find_from(homes_[j], keys[j]);
+  }
 
   // A record for a key that is not there yet; room has been reserved.
   Slot add(const Record& record) {
@@ -77,6 +83,13 @@ class FeatureTable {
  private:
   std::size_t home(Key key) const { return mix64(key) & (index_.size() - 1); }
   std::size_t next(std::size_t cell) const { return (cell + 1) & (index_.size() - 1); }
+
+  Slot find_from(std::size_t cell, Key key) const {
+    for (;; cell = next(cell)) {
+      const Slot slot = index_[cell];
+      if (slot == kNobody || records_[slot].key == key) return slot;
+    }
+  }
 
   std::size_t free_cell(Key key) const {
     std::size_t cell = home(key);
@@ -99,6 +112,7 @@ class FeatureTable {
 
   Buffer<Record> records_;
   Buffer<Slot> index_;
+  Buffer<std::size_t> homes_;  // of the keys of find_all()
 };
 
 }  // namespace fsstream

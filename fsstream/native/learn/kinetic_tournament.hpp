@@ -45,6 +45,12 @@ class KineticTournament {
     return std::bit_ceil(leaves) * (2 * sizeof(Slot) + (Rule::kDrifts ? sizeof(float) : 0));
   }
 
+  // So that grow() up to here needs no memory but what it uses.
+  void reserve(std::size_t leaves) {
+    winner_.reserve(2 * std::bit_ceil(leaves));
+    if constexpr (Rule::kDrifts) until_.reserve(std::bit_ceil(leaves));
+  }
+
   // Makes room for at least this many leaves; new ones hold nobody.
   void grow(std::size_t leaves) {
     if (leaves <= leaves_) return;

@@ -112,11 +112,10 @@ double L1Ladder::bias_weight(std::size_t rung) const {
 void L1Ladder::predict(const Batch& batch, std::size_t row) {
   const std::size_t begin = batch.row_begin(row);
   const std::size_t count = batch.row_end(row) - begin;
-  for (std::size_t j = 0; j < count; ++j) table_.prefetch(batch.keys[begin + j]);
+  table_.find_all(batch.keys.data() + begin, count, found_.data());
   for (std::size_t r = 0; r < rungs(); ++r) predictions_[r] = options_.intercept ? bias_weight(r) : 0.0;
   for (std::size_t j = 0; j < count; ++j) {
-    const Slot slot = table_.find(batch.keys[begin + j]);
-    found_[j] = slot;
+    const Slot slot = found_[j];
     double* weights = weights_.data() + j * rungs();
     if (slot == kNobody) {
       std::fill_n(weights, rungs(), 0.0);

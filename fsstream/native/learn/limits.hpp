@@ -15,7 +15,11 @@ namespace fsstream {
 // Sub-gradients up to here leave squares, sums and products of scores finite.
 inline constexpr double kLargestGradient = 1e90;
 
+// No float times a slope up to here is out of range.
+inline constexpr double kTameSlope = 1e50;
+
 inline void check_range(const Batch& batch, std::size_t row, double slope) {
+  if (std::abs(slope) < kTameSlope) return;
   double largest = 1.0;
   for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j)
     largest = std::max(largest, std::abs(static_cast<double>(batch.values[j])));

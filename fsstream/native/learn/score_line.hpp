@@ -10,6 +10,7 @@
 // section 4.1, is the same with height = |G|.)
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -44,7 +45,7 @@ inline bool stronger(const ScoreLine& a, Key a_key, const ScoreLine& b, Key b_ke
 inline float rounded_down(double x) {
   if (x >= 3e38) return 3e38F;
   const float near = static_cast<float>(x);
-  return static_cast<double>(near) > x ? std::nextafterf(near, 0.0F) : near;
+  return static_cast<double>(near) > x ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(near) - 1) : near;
 }
 
 // `a` is stronger than `b` at tau: a time before which the *computed* scores surely agree.

@@ -27,11 +27,10 @@ void Sofs::reserve(const Batch& batch, std::size_t entries) {
 double Sofs::predict(const Batch& batch, std::size_t row) {
   const std::size_t begin = batch.row_begin(row);
   const std::size_t count = batch.row_end(row) - begin;
-  for (std::size_t j = 0; j < count; ++j) table_.prefetch(batch.keys[begin + j]);
+  table_.find_all(batch.keys.data() + begin, count, found_.data());
   double u = bias_;
   for (std::size_t j = 0; j < count; ++j) {
-    const Slot slot = table_.find(batch.keys[begin + j]);
-    found_[j] = slot;
+    const Slot slot = found_[j];
     if (slot == kNobody || table_[slot].seat == kNobody) continue;
     u += set_.weight(table_[slot].seat) * static_cast<double>(batch.values[begin + j]);
   }
