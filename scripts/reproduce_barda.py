@@ -1,128 +1,57 @@
-"""Figures 1 to 3 of "Online Feature Selection by Adaptive Sub-gradient Methods", as tables and plots.
+"""Figures 1 to 3 of "Online Feature Selection by Adaptive Sub-gradient Methods", and what goes with them.
 
-    python scripts/reproduce_barda.py figures DATA [--sets basehock,dexter] [--orders 10]
-    python scripts/reproduce_barda.py ablation|defaults|sketch DATA [--sets ...]
-    python scripts/reproduce_barda.py drift DATA
-    python scripts/reproduce_barda.py speed DATA
+    python scripts/reproduce_barda.py figures|references|defaults DATA [--sets a,b] [--log runs.jsonl]
+    python scripts/reproduce_barda.py ablation|sketch DATA [--sets ...] [--max-passes N]
+    python scripts/reproduce_barda.py drift|speed DATA
     python scripts/reproduce_barda.py flat
 
-DATA is the folder of data sets. Protocol: delta = 0.01, passes = ceil(2 d / n) unless --max-passes
-cuts them, each in a fresh random order; eta (and lambda) from {10^-1, 10^-1.5, ..., 10^-8} by the
-accuracy on the training rows at one budget, then test accuracy of `orders` runs at every budget.
+DATA is the folder of data sets. The first three follow barda_figures.py's protocol: every finished
+run is kept in the --log, and a second start goes on where the first ended.
 --out DIR leaves the plots there as SVG.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import math
 import time
 from pathlib import Path
 
 import numpy as np
+from barda_figures import LARGE, SMALL, Study, report
 from barda_plot import line_chart
+from barda_runs import Passes, RunLog, Settings, accuracy, learner, passes_of, spread, table, train
 from shuffled_data import Rows, halves
 
-from fsstream.algorithms import backend
-from fsstream.algorithms.learner import Common, Task
-
-GRID = [10.0 ** (-k / 2) for k in range(2, 17)]
-BUDGETS = (10, 20, 50, 100, 200, 500)
-ALGORITHMS = ("b-arda", "b-amd", "ofs", "sofs", "l1-arda", "ada-fobos")
-TUNED_AT = 100
-
-
-@dataclasses.dataclass(frozen=True)
-class Settings:
-    """Of one run."""
-
-    eta: float | None = None
-    lam: float = 0.0
-    parameters: tuple[tuple[str, object], ...] = ()
-
-
-def learner(name: str, k: int, passes: int, settings: Settings):
-    kind = backend(name)
-    common = Common(
-        k=k, passes=passes, learning_rate=settings.eta, l2=settings.lam, intercept=False, memory=4 << 30
-    )
-    loss = "hinge" if name in ("ofs", "sofs") else "squared-hinge"
-    return kind(common, kind.Parameters(**dict(settings.parameters)), Task(loss))
-
-
-def train(name: str, k: int, rows: Rows, passes: int, seed: int, settings: Settings):
-    """A learner after its passes, each in a fresh order."""
-    rng = np.random.default_rng(seed)
-    learning, wanted = learner(name, k, passes, settings), True
-    while wanted:
-        learning.update(rows.taken(rng.permutation(len(rows))).batch())
-        wanted = learning.end_pass()
-    return learning
-
-
-def accuracy(learning, rows: Rows) -> float:
-    chosen = learning.selection()
-    return rows.accuracy(list(chosen.raw_names), chosen.weights)
-
-
-def tuned(name: str, rows: Rows, passes: int) -> Settings:
-    """The grid's best on the training rows: eta first, then lambda with it (gamma for sofs)."""
-
-    def best(candidates: list[Settings]) -> Settings:
-        scores = [accuracy(train(name, TUNED_AT, rows, passes, 0, s), rows) for s in candidates]
-        return candidates[int(np.argmax(scores))]
-
-    if name == "sofs":
-        return best([Settings(parameters=(("gamma", 1 / value),)) for value in GRID])
-    if name in ("l1-arda", "ada-fobos"):
-        return best([Settings(eta=eta, parameters=(("rounds", 1),)) for eta in GRID])
-    first = best([Settings(eta=eta, lam=GRID[-1]) for eta in GRID])
-    return best([dataclasses.replace(first, lam=lam) for lam in GRID])
-
-
-def passes_of(rows: Rows, at_most: int) -> int:
-    return min(at_most, math.ceil(2 * int(rows.keys.max()) / len(rows))) if rows.keys.max() < 1e7 else at_most
-
-
-def spread(values: list[float]) -> str:
-    return f"{100 * np.mean(values):.1f} ± {100 * np.std(values):.1f}"
-
-
-def table(head: list[str], lines: list[list[str]]) -> None:
-    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
-    for line in lines:
-        print("| " + " | ".join(line) + " |")
-    print(flush=True)
+BUDGETS = (10, 50, 200)
+# Of a literal transcription: 8 passes, one order, a coarse grid.
+REFERENCES = (
+    ("basehock", "b-arda", 50, 92.6),
+    ("basehock", "b-arda", 200, 94.1),
+    ("basehock", "b-amd", 200, 91.6),
+    ("dexter", "b-arda", 10, 82),
+    ("dexter", "b-arda", 50, 87),
+)
 
 
 def figures(options: argparse.Namespace) -> None:
-    """Test accuracy against the budget, every algorithm, tuned."""
+    """Test accuracy against the budget, every algorithm, tuned: the whole protocol."""
+    log = RunLog(options.log)
     for name in options.sets:
-        rows, test = halves(options.data / name)
-        passes = passes_of(rows, options.max_passes)
-        print(f"\n### {name}: {len(rows)} rows, {passes} passes, {options.orders} orders\n", flush=True)
-        curves: dict[str, list[list[float]]] = {}
-        for algorithm in ALGORITHMS:
-            settings = tuned(algorithm, rows, min(passes, options.tuning_passes))
-            curves[algorithm] = [
-                [
-                    accuracy(train(algorithm, k, rows, passes, seed, settings), test)
-                    for seed in range(options.orders)
-                ]
-                for k in BUDGETS
-            ]
-            print(f"{algorithm}: {settings}", flush=True)
-        print()
-        lines = [[a, *(spread(cell) for cell in curve)] for a, curve in curves.items()]
-        table(["", *(f"B = {k}" for k in BUDGETS)], lines)
-        if options.out:
-            chart = line_chart(
-                f"{name}: test accuracy against the number of features",
-                list(BUDGETS),
-                {a: [(float(np.mean(c)), float(np.std(c))) for c in curve] for a, curve in curves.items()},
-            )
-            (options.out / f"barda-{name}.svg").write_text(chart)
+        study = Study(name, halves(options.data / name), log, options)
+        study.run()
+        report(study, options)
+
+
+def references(options: argparse.Namespace) -> None:
+    """The points a literal transcription was measured at, tuned at B = 100 and at the budget itself."""
+    log, lines = RunLog(options.log), []
+    for name, algorithm, k, literal in REFERENCES:
+        study = Study(name, halves(options.data / name), log, options)
+        ways = (study.budgeted, study.budgeted_at)
+        cells = [spread([how(algorithm, k, order) for order in range(options.orders)]) for how in ways]
+        lines.append([name, algorithm, str(k), str(literal), *cells])
+    table(["set", "", "B", "literal", "tuned at B = 100", "tuned at B"], lines)
 
 
 def ablation(options: argparse.Namespace) -> None:
@@ -130,43 +59,37 @@ def ablation(options: argparse.Namespace) -> None:
     lines = []
     for name in options.sets:
         rows, test = halves(options.data / name)
-        passes = passes_of(rows, options.max_passes)
+        orders = [Passes(rows, passes_of(rows, options.max_passes), s) for s in range(options.orders)]
         for algorithm in ("b-arda", "b-amd"):
             for truncation in ("weighted", "magnitude"):
                 settings = Settings(parameters=(("truncation", truncation),))
                 cells = [
-                    spread(
-                        [
-                            accuracy(train(algorithm, k, rows, passes, s, settings), test)
-                            for s in range(options.orders)
-                        ]
-                    )
-                    for k in BUDGETS[::2]
+                    spread([accuracy(train(algorithm, k, order, settings), test) for order in orders])
+                    for k in BUDGETS
                 ]
                 lines.append([name, algorithm, truncation, *cells])
-    table(["set", "", "truncation", *(f"B = {k}" for k in BUDGETS[::2])], lines)
+    table(["set", "", "truncation", *(f"B = {k}" for k in BUDGETS)], lines)
 
 
 def defaults(options: argparse.Namespace) -> None:
-    """The untuned eta and lambda against the grid's best, by training accuracy and by test accuracy."""
-    lines, gaps = [], []
+    """The untuned eta and lambda against the grid's best by training accuracy, on the test rows."""
+    log, lines, gaps = RunLog(options.log), [], []
+    budgets = (*SMALL, *LARGE)
     for name in options.sets:
-        rows, test = halves(options.data / name)
-        passes = passes_of(rows, options.max_passes)
+        study = Study(name, halves(options.data / name), log, options)
+        for order in range(options.orders):
+            for algorithm in ("b-arda", "b-amd"):
+                for k in budgets:
+                    study.budgeted(algorithm, k, order)
+                    study.untuned(algorithm, k, order)
         for algorithm in ("b-arda", "b-amd"):
-            settings = tuned(algorithm, rows, min(passes, options.tuning_passes))
-            for k in (20, 100, 500):
-                grid, untuned = (
-                    [
-                        accuracy(train(algorithm, k, rows, passes, seed, s), test)
-                        for seed in range(options.orders)
-                    ]
-                    for s in (settings, Settings())
-                )
-                gaps.append(np.mean(untuned) - np.mean(grid))
-                lines.append([name, algorithm, str(k), spread(grid), spread(untuned)])
-    table(["set", "", "B", "grid", "untuned"], lines)
-    print(f"untuned minus grid, mean of {len(gaps)} cells: {100 * np.mean(gaps):+.2f} points", flush=True)
+            for how in (study.budgeted, study.untuned):
+                cells = [[how(algorithm, k, order) for order in range(options.orders)] for k in budgets]
+                lines.append([name, algorithm, how.__name__, *map(spread, cells)])
+                gaps.append((1 if how == study.untuned else -1) * np.mean(cells))
+    table(["set", "", "", *(f"B = {k:,}" for k in budgets)], lines)
+    cells_compared = len(gaps) // 2 * len(budgets)
+    print(f"untuned minus grid, mean of {cells_compared} cells: {100 * 2 * np.mean(gaps):+.2f} points")
 
 
 def sketch(options: argparse.Namespace) -> None:
@@ -175,19 +98,14 @@ def sketch(options: argparse.Namespace) -> None:
     lines = []
     for name in options.sets:
         rows, test = halves(options.data / name)
-        passes = passes_of(rows, options.max_passes)
+        orders = [Passes(rows, passes_of(rows, options.max_passes), s) for s in range(options.orders)]
         for algorithm in ("b-arda", "b-amd"):
             for k in (50, 500):
                 stores = [Settings()] + [
                     Settings(parameters=(("store", "sketch"), ("sketch_width", width))) for width in widths
                 ]
                 cells = [
-                    spread(
-                        [
-                            accuracy(train(algorithm, k, rows, passes, s, store), test)
-                            for s in range(options.orders)
-                        ]
-                    )
+                    spread([accuracy(train(algorithm, k, order, store), test) for order in orders])
                     for store in stores
                 ]
                 lines.append([name, algorithm, str(k), *cells])
@@ -293,6 +211,7 @@ def flat(options: argparse.Namespace) -> None:
 def main() -> None:
     commands = {
         "figures": figures,
+        "references": references,
         "ablation": ablation,
         "defaults": defaults,
         "sketch": sketch,
@@ -311,7 +230,7 @@ def main() -> None:
     parser.add_argument("--algorithms", type=lambda text: text.split(","), default=["b-arda", "b-amd"])
     parser.add_argument("--orders", type=int, default=10)
     parser.add_argument("--max-passes", type=int, default=1_000)
-    parser.add_argument("--tuning-passes", type=int, default=10)
+    parser.add_argument("--log", type=Path, default=Path("barda-runs.jsonl"))
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     if options.out:
