@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fsstream.algorithms.learner import Learner
 
 MEMORY = 4 << 30
+LOSSES = {"ofs": "hinge", "sofs": "hinge", "mission": "logistic"}  # the others': squared hinge
 LARGEST_INDEX = 10_000_000  # keys above are hashes of words
 
 
@@ -51,8 +52,8 @@ def learner(name: str, k: int | None, passes: int, settings: Settings) -> Learne
         intercept=False,
         memory=MEMORY,
     )
-    loss = "hinge" if name in ("ofs", "sofs") else "squared-hinge"
-    return kind(common, kind.Parameters(**dict(settings.parameters)), Task(loss))
+    task = Task(LOSSES.get(name, "squared-hinge"))
+    return kind(common, kind.Parameters(**dict(settings.parameters)), task)
 
 
 class Passes:

@@ -75,12 +75,14 @@ class Rows:
 
 
 def read(path: Path) -> Rows:
-    """A `.libsvm.zst` or `.tsv.zst` file of two labels; the larger is positive."""
+    """A libsvm file, or a `.tsv` one of tokens, of two labels; the larger is positive."""
     return parsed(unpacked(path), TokensParser() if ".tsv" in path.suffixes else LibsvmParser())
 
 
 def unpacked(path: Path) -> bytes:
-    """The text of a `.zst` file."""
+    """The text of a file that may be compressed with zstd."""
+    if path.suffix != ".zst":
+        return path.read_bytes()
     return zstandard.ZstdDecompressor().stream_reader(path.open("rb")).read()
 
 
