@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from fsstream.selection import Selection
 
 CELL = 4  # bytes of a cell of the sketch
+BLOCK = 16  # cells of a block, where active weights live beside the sketch
 CANDIDATE = 48  # bytes a candidate takes in the active set, its table being half full
+NUMBERS = 24  # bytes more where evidence is kept beside the weight
 NAME = 32  # bytes planned for a name; long ones are counted as they come
 SMALLEST_WIDTH, LARGEST_WIDTH = 1 << 12, 1 << 26
 PAIRS_AT_ONCE = 1 << 18  # entries that pairs are made of before they are learned
@@ -82,7 +84,7 @@ class MissionParameters:
         "cells in a row of the sketch, a power of two; 0: 16 for each of the k features, at least 65,536, "
         "less where half of --memory would not hold it",
         low=0,
-        high=1 << 30,
+        high=1 << 28,
     )
     sketch_depth: int = parameter(3, "rows of the sketch: 1, 3, 5 or 7", low=1, high=7)
     gamma: float = parameter(
@@ -172,7 +174,7 @@ class Mission(SgdLearner):
         self.width = sketch_width(common, parameters, lanes_for(task))
         self.depth = checked_depth(parameters.sketch_depth)
         self.adaptive = is_adaptive(common, parameters)
-        self.exact = self.adaptive or (parameters.active == "exact" and parameters.rule != "paper")
+        self.exact = is_exact(common, parameters)
         self.identity = parameters.sketch == "identity"
         self.parameters = parameters
         self.k, self.seed = required_k(common), common.seed
@@ -224,12 +226,13 @@ class Mission(SgdLearner):
         if isinstance(self.kernel, _native.SoftmaxLearner):
             shape = Shape(self.k, self.depth, self.seed, self.exact, self.adaptive)
             return softmax(shards, self.kernel.state(), shape)
-        sketch = _native.CountSketch(self.depth, self.width, self.seed)
         if self.identity or self.parameters.batch != 1:
             what = "--set sketch=identity" if self.identity else "--set batch"
             raise UsageError(f"learners with {what} cannot be merged", hint="merge their models")
-        if self.adaptive:
-            return newton(shards, self.k, sketch)
+        kind = _native.BlockSketch if self.exact else _native.CountSketch
+        sketch = kind(self.depth, self.width, self.seed)
+        if isinstance(sketch, _native.BlockSketch) and self.adaptive:
+            return newton(shards, self.k, sketch, numbers_of_part(self.depth))
         return descent(shards, sketched(self.k, sketch, exact=self.exact))
 
     def _kernel(
@@ -321,12 +324,16 @@ class Mission(SgdLearner):
         if parameters.sketch == "identity":
             return {"active set": SEAT * required_k(common)}  # the cells are counted as features come
         candidates = 2 * required_k(common) * classes
-        weights = parameters.sketch_depth * lanes
-        evidence = 2 if is_adaptive(common, parameters) else 0
-        beside = (CELL + 1) * lanes if task.loss == "softmax" else 0
+        exact, adaptive = is_exact(common, parameters), is_adaptive(common, parameters)
+        if task.loss == "softmax":
+            column = parameters.sketch_depth * lanes + (2 if adaptive else 0)
+            beside = 2 * (CELL + 1) * lanes
+        else:
+            column = BLOCK // numbers_of_part(parameters.sketch_depth) if exact else parameters.sketch_depth
+            beside = NUMBERS if adaptive else 0
         plan = {
-            "sketch": CELL * (weights + evidence) * sketch_width(common, parameters, lanes),
-            "active set": (CANDIDATE + 2 * beside) * max(candidates, 8),
+            "sketch": CELL * column * sketch_width(common, parameters, lanes),
+            "active set": (CANDIDATE + beside) * max(candidates, 8),
             "names": NAME * candidates,
         }
         if parameters.stability:
@@ -347,6 +354,16 @@ def joined(parts: list[NDArray[np.float32]]) -> NDArray[np.float32]:
             for part in parts
         ]
     )
+
+
+def numbers_of_part(depth: int) -> int:
+    """Of a block, those that one row of the sketch owns; the last so many hold evidence."""
+    return BLOCK >> depth.bit_length()
+
+
+def is_exact(common: Common, parameters: MissionParameters) -> bool:
+    """Whether active weights live beside the sketch."""
+    return is_adaptive(common, parameters) or (parameters.active == "exact" and parameters.rule != "paper")
 
 
 def is_adaptive(common: Common, parameters: MissionParameters) -> bool:

@@ -11,7 +11,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING
 
-from tests.oracle.sketch_oracle import F, SketchOracle
+from tests.oracle.sketch_oracle import BlockOracle, F, SketchOracle
 
 if TYPE_CHECKING:
     import numpy as np
@@ -227,8 +227,9 @@ class MissionOracle:
 
 
 def store_of(active: str, depth: int, width: int, seed: int, k: int):
-    sketch = SketchOracle(depth, width, seed)
-    return Exact(sketch, k) if active == "exact" else Estimated(sketch, k)
+    if active == "exact":
+        return Exact(BlockOracle(depth, width, seed), k)
+    return Estimated(SketchOracle(depth, width, seed), k)
 
 
 def as_rows(row_starts: np.ndarray, keys: np.ndarray, values: np.ndarray):

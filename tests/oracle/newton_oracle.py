@@ -1,7 +1,8 @@
 """Adaptive MISSION with dicts, one feature at a time: what the native Newton kernel must equal.
 
 The rule is written above the kernel (native/learn/newton.hpp). Evidence and weights are float32 as in
-the kernel, all else is double.
+the kernel, all else is double, and operations come in the kernel's order: features that a row brings at
+once have equal claims but for rounding, and rounding decides between them.
 """
 
 from __future__ import annotations
@@ -9,15 +10,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tests.oracle.sketch_oracle import F, SketchOracle
+from tests.oracle.mission_oracle import in_lanes, loss_slope
+from tests.oracle.sketch_oracle import BlockOracle, F
 
 ZERO = F(0)
 
 
 def follow(loss: str, u: float, y: float, a: float, steps: int = 20_000) -> float:
     """Change of u after following the loss downhill for the time a: Runge-Kutta, no closed form."""
-    from tests.oracle.mission_oracle import loss_slope
-
     start, h = u, a / steps
     for _ in range(steps):
         k1 = -loss_slope(loss, u, y)
@@ -97,8 +97,8 @@ class NewtonOracle:
     ) -> None:
         self.forget, self.fading = forget, 1.0
         self.loss, self.k, self.with_intercept = loss, k, intercept
-        self.sketch = SketchOracle(depth, width, seed)
-        self.cells = [Evidence() for _ in range(width)]
+        self.sketch = BlockOracle(depth, width, seed)
+        self.cells: dict[tuple[int, int], Evidence] = {}
         self.weights: dict[int, F] = {}
         self.evidence: dict[int, Evidence] = {}
         self.intercept = self.intercept_evidence = self.spread = self.threshold = 0.0
@@ -109,14 +109,17 @@ class NewtonOracle:
         return 0.02 * self.spread / self.rows
 
     def cell(self, key: int) -> Evidence:
-        return self.cells[self.sketch.places(key)[0][1]]
+        return self.cells.setdefault(self.sketch.pair(key), Evidence())
 
     def claim(self, contribution: float, known: Evidence) -> float:
         return fourth_power(contribution) * (float(known.count) + self.prior)
 
     def learn(self, keys, values, y: float, importance: float) -> float:
         row = [(key, x) for key, x in zip(keys, values, strict=True) if x != 0]
-        u = self.intercept + sum(float(self.weights[key]) * float(x) for key, x in row if key in self.weights)
+        row.sort(key=lambda entry: entry[0] not in self.weights)  # active features first
+        u = self.intercept + in_lanes(
+            [float(self.weights[key]) * float(x) for key, x in row if key in self.weights]
+        )
         self.rows += 1
         self.fade()
         v = importance * max(curvature(self.loss, u, y), 1e-4)
@@ -126,10 +129,12 @@ class NewtonOracle:
             mine = self.evidence[key] if key in self.weights else self.cell(key)
             mine.scaled, mine.count = after.scaled, after.count
         self.intercept_evidence += v
-        spread = 1.0
-        for key, x in row:
-            spread += float(F(float(x) ** 2)) * float(known[key].count) / float(known[key].scaled)
-        self.spread += spread
+        squares = [float(F(float(x) ** 2)) for _, x in row]
+        shares = [
+            square * float(known[key].count) / float(known[key].scaled)
+            for (key, _), square in zip(row, squares, strict=True)
+        ]
+        self.spread += 1.0 + in_lanes(shares)
         self.move(row, u, y, importance, known, estimates)
         return u
 
@@ -138,7 +143,7 @@ class NewtonOracle:
         self.fading *= self.forget
         if self.fading > 0.9:
             return
-        for known in [*self.cells, *self.evidence.values()]:
+        for known in [*self.cells.values(), *self.evidence.values()]:
             known.fade(F(self.fading))
         self.intercept_evidence *= self.fading
         self.threshold *= self.fading
@@ -147,21 +152,20 @@ class NewtonOracle:
     def weigh(self, key: int, x: F, v: float, estimates) -> Evidence:
         known = self.evidence[key] if key in self.weights else self.cell(key)
         scaled, square = known.scaled, F(float(x) ** 2)
-        if key not in self.weights and scaled > 64 * float(square) * float(known.count):
+        if key not in self.weights and scaled > F(64) * (known.count * square):
             scaled, estimates[key] = known.count * square, F(0)
         return Evidence(F(float(scaled) + v * float(square)), F(float(known.count) + v))
 
     def move(self, row, u: float, y: float, importance: float, known, estimates) -> None:
         rate = {
-            key: 1 / (float(known[key].scaled) * (1 + self.prior / float(known[key].count))) for key, _ in row
+            key: float(known[key].count) / (float(known[key].scaled) * (float(known[key].count) + self.prior))
+            for key, _ in row
         }
         rate0 = 1 / (self.intercept_evidence + self.prior) if self.with_intercept else 0.0
         active = {key for key, _ in row if key in self.weights}
-        q_active, q_others = rate0, 0.0
-        for key, x in row:
-            pull = rate[key] * float(F(float(x) ** 2))
-            q_active, q_others = (q_active + pull, q_others) if key in active else (q_active, q_others + pull)
-        q_all = q_active + q_others
+        pull = {key: rate[key] * float(F(float(x) ** 2)) for key, x in row}
+        q_active = rate0 + in_lanes([pull[key] for key, _ in row if key in active])
+        q_all = q_active + in_lanes([pull[key] for key, _ in row if key not in active])
         u_active = flow(self.loss, u, y, importance * q_active) / q_active if q_active else 0.0
         u_all = flow(self.loss, u, y, importance * q_all) / q_all if q_all else 0.0
         self.intercept += u_active * rate0
@@ -175,7 +179,8 @@ class NewtonOracle:
             self.sketch.add(key, moved)
             entering.append((key, estimates[key] + moved))
         for key, contribution in entering:
-            if self.claim(float(contribution), known[key]) > self.threshold:
+            squared = float(contribution) * float(contribution)
+            if squared * squared * (float(known[key].count) + self.prior) > self.threshold:
                 self.weights[key] = F(float(contribution) / known[key].unit)
                 self.evidence[key] = known[key]
                 if len(self.weights) == 2 * self.k:
@@ -190,9 +195,11 @@ class NewtonOracle:
 
     def prune(self) -> None:
         ranked = self.ranked()
-        for _, key in sorted(ranked[self.k :], key=lambda pair: pair[1]):
+        left = sorted(key for _, key in ranked[self.k :])
+        asked = {key: self.sketch.query(key) for key in left}  # before any is changed
+        for key in left:
             weight, known = self.weights.pop(key), self.evidence.pop(key)
-            self.sketch.add(key, F(F(float(weight) * known.unit) - self.sketch.query(key)))
+            self.sketch.add(key, F(F(float(weight) * known.unit) - asked[key]))
             if known.count > self.cell(key).count:
                 self.cell(key).scaled, self.cell(key).count = known.scaled, known.count
         self.threshold = fourth_power(float(F(ranked[self.k - 1][0])))

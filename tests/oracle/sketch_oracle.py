@@ -43,3 +43,35 @@ class SketchOracle:
 
     def query(self, key: int) -> F:
         return F(np.median([sign * self.cells[row, cell] for row, cell, sign in self.places(key)]))
+
+
+class BlockOracle(SketchOracle):
+    """The same rows, but the cells of one key in one block of 16 numbers, whose last part holds pairs."""
+
+    def __init__(self, depth: int, width: int, seed: int) -> None:
+        super().__init__(depth, width, seed)
+        self.part = 16 >> depth.bit_length()  # numbers of a block that one row owns
+        self.blocks = max(width // self.part, 1)
+        self.cells = np.zeros((self.blocks, 16), dtype=F)
+
+    def digits(self, key: int) -> tuple[int, list[int]]:
+        """The block of a key, then a cell and a sign for each row, then a pair."""
+        mixed = mix64(key ^ self.words[0])
+        bits, digits = mixed >> 32, []
+        for base in [*[self.part, 2] * self.depth, self.part // 2]:
+            digits.append(bits % base)
+            bits //= base
+        return mixed % self.blocks, digits
+
+    def places(self, key: int) -> list[tuple[int, int, F]]:
+        """(block, number in it, sign) of a key in each row."""
+        block, digits = self.digits(key)
+        return [
+            (block, row * self.part + digits[2 * row], F(-1) if digits[2 * row + 1] else F(1))
+            for row in range(self.depth)
+        ]
+
+    def pair(self, key: int) -> tuple[int, int]:
+        """Block and first number of the pair of a key."""
+        block, digits = self.digits(key)
+        return block, 16 - self.part + 2 * digits[-1]

@@ -18,7 +18,7 @@ from fsstream.algorithms.merging.sketched import hand_over
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fsstream._native import CountSketch
+    from fsstream._native import BlockSketch, CountSketch
     from fsstream.algorithms.merging.shards import Shards
 
     State = dict[str, NDArray[Any]]
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PRIOR = 0.02  # evidence before any row, as a share of the mean row's
 
 
-def newton(shards: Shards, k: int, sketch: CountSketch) -> State:
+def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
     """One output. numbers: intercept, its evidence, spread, threshold, losses and their weight, fading."""
     numbers = np.stack([state["newton"] for state in shards.states])
     fading = numbers[:, 6].copy()
@@ -36,7 +36,8 @@ def newton(shards: Shards, k: int, sketch: CountSketch) -> State:
     merged[0], merged[3], merged[6] = shards.mean(list(numbers[:, 0])), numbers[:, 3].min(), 1.0
     counts = shards.count("rows")
     features = Features.union(shards, "active_")
-    known = Known.of(shards, features, sketch, fading.tolist())
+    shared = [pairs_of(state["sketch"], part).astype(np.float64) for state in shards.states]
+    known = Known.of(shards, features, sketch, fading.tolist(), shared=shared)
     weights = shards.mean(
         [
             features.spread(i, state["active_weights"], known.weights_elsewhere(i, sketch, state["sketch"]))
@@ -59,10 +60,21 @@ def newton(shards: Shards, k: int, sketch: CountSketch) -> State:
         "active_evidence": known.evidence[kept].astype(np.float32).ravel(),
         "newton": merged,
         "rows": counts,
-        "sketch": sketch.cells(),
-        "evidence_cells": cells.astype(np.float32).ravel(),
+        "sketch": with_pairs(sketch.cells(), cells, part),
         "collisions": shards.count("collisions"),
     }
+
+
+def pairs_of(cells: NDArray[np.float32], part: int) -> NDArray[np.float32]:
+    """The evidence in a sketch of blocks: the last `part` of every 16 numbers."""
+    return cells.reshape(-1, 16)[:, 16 - part :].reshape(-1, 2)
+
+
+def with_pairs(cells: NDArray[np.float32], evidence: NDArray[np.float64], part: int) -> NDArray[np.float32]:
+    """The same sketch with other evidence."""
+    blocks = cells.reshape(-1, 16).copy()
+    blocks[:, 16 - part :] = evidence.reshape(-1, part)
+    return blocks.ravel()
 
 
 @dataclass(frozen=True)
@@ -80,7 +92,7 @@ class Known:
         cls,
         shards: Shards,
         features: Features,
-        sketch: CountSketch,
+        sketch: CountSketch | BlockSketch,
         fading: list[float],
         *,
         kept: str = "active_evidence",
@@ -91,7 +103,7 @@ class Known:
             state["evidence_cells"].reshape(-1, 2).astype(np.float64) for state in shards.states
         ]
         cells = [own * factor for own, factor in zip(cells, fading, strict=True)]
-        places = sketch.first_cells(features.keys)
+        places = sketch.evidence_places(features.keys)
         each = [
             features.spread(i, state[kept].reshape(-1, 2) * fading[i], cells[i][places])
             for i, state in enumerate(shards.states)
@@ -99,7 +111,7 @@ class Known:
         return cls(features, each, shards.total(each), shards.total(cells), places)
 
     def weights_elsewhere(
-        self, shard: int, sketch: CountSketch, cells: NDArray[np.float32]
+        self, shard: int, sketch: CountSketch | BlockSketch, cells: NDArray[np.float32]
     ) -> NDArray[np.float64]:
         """What a shard's sketch says of the features that are not active there."""
         sketch.fill(np.ascontiguousarray(cells))

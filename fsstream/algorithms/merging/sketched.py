@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsstream._native import CountSketch
+    from fsstream._native import BlockSketch, CountSketch
     from fsstream.algorithms.merging.shards import Shards
 
     State = dict[str, NDArray[Any]]
+    Sketch = CountSketch | BlockSketch
     Store = Callable[[Shards], State]
 
 ONE = np.ones(1)
@@ -126,7 +127,7 @@ def weight_median(k: int, sketch: CountSketch) -> Store:
     return store
 
 
-def sketched(k: int, sketch: CountSketch, *, exact: bool) -> Store:
+def sketched(k: int, sketch: Sketch, *, exact: bool) -> Store:
     """mission with constant steps: the mean of the sketches, and the candidates of all."""
 
     def store(shards: Shards) -> State:
@@ -163,15 +164,13 @@ def sketched(k: int, sketch: CountSketch, *, exact: bool) -> Store:
     return store
 
 
-def hand_over(sketch: CountSketch, keys: NDArray[np.uint64], amounts: NDArray[np.float64]) -> None:
+def hand_over(sketch: Sketch, keys: NDArray[np.uint64], amounts: NDArray[np.float64]) -> None:
     """The sketch gets what it does not know, one key after the other, so that asking gives the amounts."""
     for place, key in enumerate(np.split(keys, len(keys)) if len(keys) else []):
         sketch.add(key, amounts[place : place + 1].astype(np.float32) - sketch.query(key))
 
 
-def _asked(
-    features: Features, sketch: CountSketch, cells: Sequence[NDArray[Any]]
-) -> list[NDArray[np.float32]]:
+def _asked(features: Features, sketch: Sketch, cells: Sequence[NDArray[Any]]) -> list[NDArray[np.float32]]:
     answers = []
     for own in cells:
         sketch.fill(own.astype(np.float32))

@@ -38,12 +38,11 @@ std::unique_ptr<Weights> batched(std::unique_ptr<Weights> weights, std::size_t b
 Sgd mission(const std::string& loss, std::size_t k, bool exact, int depth, std::size_t width, std::uint64_t seed,
             std::size_t batch, double learning_rate, double l2, double gamma, double gamma_doubling, bool intercept,
             std::size_t memory, double forget) {
-  CountSketch sketch(depth, width, seed);
   std::unique_ptr<Weights> weights;
   if (exact)
-    weights = std::make_unique<ExactWeights>(std::move(sketch), k);
+    weights = std::make_unique<ExactWeights>(BlockSketch(depth, width, seed), k);
   else
-    weights = std::make_unique<EstimatedWeights>(std::move(sketch), k);
+    weights = std::make_unique<EstimatedWeights>(CountSketch(depth, width, seed), k);
   SgdOptions options = options_of(learning_rate, l2, gamma, intercept, memory, forget);
   options.gamma_doubling = gamma_doubling;
   return {Loss(loss), options, batched(std::move(weights), batch)};
@@ -129,32 +128,53 @@ void seed(Sgd& sgd, nb::bytes name, Key key, float weight) {
   sgd.weights().seed(key, std::string(name.c_str(), name.size()), weight);
 }
 
-void add_all(CountSketch& sketch, Vector<Key> keys, Vector<float> amounts) {
-  if (keys.size() != amounts.size()) throw std::invalid_argument("one amount per key");
-  for (std::size_t i = 0; i < keys.size(); ++i) sketch.add(keys(i), amounts(i));
+template <class Sketch>
+HashedKeys hashed(const Sketch& sketch, Vector<Key> keys) {
+  HashedKeys places;
+  sketch.hash(keys.data(), keys.size(), places);
+  return places;
 }
 
 template <class Sketch>
-nb::ndarray<nb::numpy, float> query_all(const Sketch& sketch, Vector<Key> keys) {
+void add_all(Sketch& sketch, Vector<Key> keys, Vector<float> amounts) {
+  if (keys.size() != amounts.size()) throw std::invalid_argument("one amount per key");
+  sketch.kernels().add(sketch.rows(hashed(sketch, keys), 0), keys.size(), amounts.data());
+}
+
+template <class Sketch>
+nb::ndarray<nb::numpy, float> query_all(Sketch& sketch, Vector<Key> keys) {
   Buffer<float> found;
-  for (std::size_t i = 0; i < keys.size(); ++i) found.push_back(sketch.query(keys(i)));
+  found.reserve(keys.size() + kSlack);
+  found.set_size(keys.size());
+  sketch.kernels().estimate(sketch.rows(hashed(sketch, keys), 0), keys.size(), found.data());
   return owned_array(std::span<const float>(found.span()));
 }
 
-// The cell of each key in the first row.
-nb::ndarray<nb::numpy, std::uint32_t> first_cells(const CountSketch& sketch, Vector<Key> keys) {
-  HashedKeys hashed;
-  sketch.hash(keys.data(), keys.size(), hashed);
-  Buffer<std::uint32_t> cells;
-  for (std::size_t i = 0; i < keys.size(); ++i)
-    cells.push_back(hashed.column(0)[i] & static_cast<std::uint32_t>(sketch.width() - 1));
-  return owned_array(std::span<const std::uint32_t>(cells.span()));
+template <class Sums>
+void fill_cells(Sums& sums, Vector<float> cells) {
+  if (cells.size() != sums.cells().size()) throw std::invalid_argument("cells of another sketch");
+  std::copy(cells.data(), cells.data() + cells.size(), sums.cells().begin());
+}
+
+// Where the evidence of each key lies: a cell of the first row, or a pair.
+template <class Sketch>
+nb::ndarray<nb::numpy, std::uint32_t> evidence_places(const Sketch& sketch, Vector<Key> keys) {
+  Buffer<std::uint32_t> places;
+  for (std::size_t i = 0; i < keys.size(); ++i) places.push_back(sketch.evidence_place(keys(i)));
+  return owned_array(std::span<const std::uint32_t>(places.span()));
 }
 
 template <class Sketch>
-void fill_cells(Sketch& sketch, Vector<float> cells) {
-  if (cells.size() != sketch.cells().size()) throw std::invalid_argument("cells of another sketch");
-  std::copy(cells.data(), cells.data() + cells.size(), sketch.cells().begin());
+void bind_sketch(nb::module_& m, const char* name) {
+  nb::class_<Sketch>(m, name)
+      .def(nb::init<int, std::size_t, std::uint64_t>(), nb::arg("depth"), nb::arg("width"), nb::arg("seed"))
+      .def("add", &add_all<Sketch>, nb::arg("keys"), nb::arg("amounts"))
+      .def("query", &query_all<Sketch>, nb::arg("keys"))
+      .def(
+          "merge", [](Sketch& sketch, const Sketch& other) { sketch.add(other); }, nb::arg("other"))
+      .def("evidence_places", &evidence_places<Sketch>, nb::arg("keys"))
+      .def("fill", &fill_cells<Sketch>, nb::arg("cells"))
+      .def("cells", [](const Sketch& sketch) { return owned_array(sketch.cells()); });
 }
 
 void raise_all(CountMin& sums, Vector<Key> keys, Vector<float> least) {
@@ -162,22 +182,22 @@ void raise_all(CountMin& sums, Vector<Key> keys, Vector<float> least) {
   for (std::size_t i = 0; i < keys.size(); ++i) sums.raise(keys(i), least(i));
 }
 
+nb::ndarray<nb::numpy, float> least_of_all(const CountMin& sums, Vector<Key> keys) {
+  Buffer<float> found;
+  for (std::size_t i = 0; i < keys.size(); ++i) found.push_back(sums.query(keys(i)));
+  return owned_array(std::span<const float>(found.span()));
+}
+
 }  // namespace
 
 void bind_learn(nb::module_& m) {
-  nb::class_<CountSketch>(m, "CountSketch")
-      .def(nb::init<int, std::size_t, std::uint64_t>(), nb::arg("depth"), nb::arg("width"), nb::arg("seed"))
-      .def("add", &add_all, nb::arg("keys"), nb::arg("amounts"))
-      .def("query", &query_all<CountSketch>, nb::arg("keys"))
-      .def("merge", nb::overload_cast<const CountSketch&>(&CountSketch::add), nb::arg("other"))
-      .def("first_cells", &first_cells, nb::arg("keys"))
-      .def("fill", &fill_cells<CountSketch>, nb::arg("cells"))
-      .def("cells", [](const CountSketch& sketch) { return owned_array(sketch.cells()); });
+  bind_sketch<CountSketch>(m, "CountSketch");
+  bind_sketch<BlockSketch>(m, "BlockSketch");
 
   nb::class_<CountMin>(m, "CountMin")
       .def(nb::init<int, std::size_t, std::uint64_t>(), nb::arg("depth"), nb::arg("width"), nb::arg("seed"))
       .def("raise_to", &raise_all, nb::arg("keys"), nb::arg("sums"))
-      .def("query", &query_all<CountMin>, nb::arg("keys"))
+      .def("query", &least_of_all, nb::arg("keys"))
       .def("fill", &fill_cells<CountMin>, nb::arg("cells"))
       .def("cells", [](const CountMin& sums) { return owned_array(std::span<const float>(sums.cells())); });
 

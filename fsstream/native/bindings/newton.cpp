@@ -30,7 +30,7 @@ void bind_newton(nb::module_& m) {
           "__init__",
           [](Newton* self, const std::string& loss, std::size_t k, int depth, std::size_t width, std::uint64_t seed,
              bool intercept, std::size_t memory, double forget) {
-            new (self) Newton(Loss(loss), CountSketch(depth, width, seed), k, intercept, memory, forget);
+            new (self) Newton(Loss(loss), BlockSketch(depth, width, seed), k, intercept, memory, forget);
           },
           nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("depth"), nb::arg("width"), nb::arg("seed"),
           nb::arg("intercept"), nb::arg("memory"), nb::arg("forget") = 1.0)

@@ -39,7 +39,7 @@ std::vector<ActiveSet::Entry> EstimatedWeights::prune() {
   std::vector<ActiveSet::Entry> all = active_.entries();
   const Asked asked = ask(all);
   for (std::size_t i = 0; i < all.size(); ++i) all[i].weight = asked.estimates[i];
-  keep_best(all);
+  keep_best(all, [](const auto&) {});
   return all;
 }
 

@@ -6,36 +6,31 @@ namespace fsstream {
 
 void ExactWeights::hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) {
   SketchedWeights::hash(batch, first, size, longest);
+  active_values_.reserve(longest + kSlack);
   others_.reserve(longest + kSlack);
   others_values_.reserve(longest + kSlack);
-  others_hashed_.resize(static_cast<std::size_t>(sketch_.depth()), longest + kSlack);
+  others_hashed_.resize(2, longest + kSlack);
 }
 
 double ExactWeights::score(const Row& row) {
-  active_count_ = kernels_.split(active_.buckets(), row.keys(), homes(row), row.size, slots_.data(), listed_.data(),
-                                 others_.data());
-  return scale_ * kernels_.dot_listed(active_.weights(), slots_.data(), row.values(), listed_.data(), active_count_);
+  const RowEntries entries{row.keys(), homes(row), hashed_.column(0) + row.hashed, row.values()};
+  const SplitRow parts{slots_.data(),         listed_.data(),           active_values_.data(),   others_.data(),
+                       others_values_.data(), others_hashed_.column(0), others_hashed_.column(1)};
+  active_count_ = kernels_.split_row(active_.buckets(), entries, row.size, parts);
+  return scale_ *
+         kernels_.dot_slots(active_.weights(), active_.stride(), slots_.data(), active_values_.data(), active_count_);
 }
 
 void ExactWeights::add(const Row& row, double coefficient) {
   const auto step = static_cast<float>(coefficient / scale_);
-  for (std::size_t i = 0; i < active_count_; ++i) active_.weight(slots_[i]) += step * row.values()[listed_[i]];
+  for (std::size_t i = 0; i < active_count_; ++i) active_.weight(slots_[i]) += step * active_values_[i];
   check_names(row, listed_.data(), active_count_);
-  gather_others(row);
   add_others(row, static_cast<float>(coefficient / sketch_.scale()));
-}
-
-// Places and values of the entries that are not active, side by side.
-void ExactWeights::gather_others(const Row& row) {
-  const std::size_t count = row.size - active_count_;
-  for (std::size_t r = 0; r < static_cast<std::size_t>(sketch_.depth()); ++r)
-    kernels_.take(hashed_.column(r) + row.hashed, others_.data(), count, others_hashed_.column(r));
-  for (std::size_t i = 0; i < count; ++i) others_values_[i] = row.values()[others_[i]];
 }
 
 void ExactWeights::add_others(const Row& row, float coefficient) {
   const std::size_t count = row.size - active_count_;
-  const SketchRows rows = sketch_.rows(others_hashed_, 0);
+  const BlockRows rows = sketch_.rows(others_hashed_, 0);
   sketch_.kernels().estimate(rows, count, estimates_.data());
   // T as the sketch's cells see it. Who is listed is judged again, by the weight it would have
   // and by the T of that moment: entering may prune.
@@ -58,12 +53,16 @@ void ExactWeights::enter(const Row& row, std::size_t j, float weight) {
   if (active_.full()) prune();
 }
 
-// Those that leave hand over what the sketch does not know of them; like the keys of a row,
-// all are read before any is changed.
 void ExactWeights::prune() {
   std::vector<ActiveSet::Entry> all = active_.entries();
+  keep_best(all, [this](std::vector<ActiveSet::Entry>& left) { hand_over(left); });
+}
+
+// What leaves gives the sketch what it does not know of it; like the keys of a row, all are read before
+// any is changed.
+void ExactWeights::hand_over(std::vector<ActiveSet::Entry>& left) {
+  ActiveSet::sort_by_key(left);
   const double ratio = scale_ / sketch_.scale();
-  std::vector<ActiveSet::Entry> left = keep_best(all);
   Asked asked = ask(left);
   for (std::size_t i = 0; i < left.size(); ++i)
     asked.estimates[i] = static_cast<float>(left[i].weight * ratio) - asked.estimates[i];

@@ -12,28 +12,28 @@ namespace {
 
 constexpr float kSeedEvidence = 4.0F;  // rows that an earlier model's weight counts for
 constexpr std::size_t kRun = 1024;     // entries hashed at once
+constexpr std::uint32_t kNumbers = 3;  // w, P and C of an active feature
 
 double fourth_power(double x) { return x * x * x * x; }
 
 }  // namespace
 
-Newton::Newton(Loss loss, CountSketch sketch, std::size_t k, bool intercept, std::size_t memory, double forget)
+Newton::Newton(Loss loss, BlockSketch sketch, std::size_t k, bool intercept, std::size_t memory, double forget)
     : loss_(loss),
       sketch_(std::move(sketch)),
       k_(k),
       with_intercept_(intercept),
       memory_(memory),
-      active_(2 * k),
-      cells_(sketch_.width()),
+      active_(2 * k, kNumbers),
       forget_(forget) {}
 
-std::size_t Newton::bytes() const {
-  return sketch_.bytes() + cells_.bytes() + active_.bytes() + active_evidence_.capacity() * sizeof(Evidence);
-}
+std::size_t Newton::bytes() const { return sketch_.bytes() + active_.bytes(); }
 
-Evidence& Newton::evidence_at(std::uint32_t slot) {
-  if (slot >= active_evidence_.size()) active_evidence_.resize(std::max<std::size_t>(slot + 1, 2 * slot));
-  return active_evidence_[slot];
+void Newton::set(std::uint32_t slot, float weight, const Evidence& known) {
+  float* numbers = active_.numbers(slot);
+  numbers[0] = weight;
+  numbers[1] = known.scaled;
+  numbers[2] = known.count;
 }
 
 // The claim to be active, to the fourth power: without roots.
@@ -42,7 +42,7 @@ double Newton::claim(double contribution, const Evidence& evidence) const {
 }
 
 double Newton::claim_of(std::uint32_t slot, float weight) const {
-  const Evidence& known = active_evidence_[slot];
+  const Evidence known = evidence_of(slot);
   return claim(weight * known.unit(), known);
 }
 
@@ -68,9 +68,10 @@ void Newton::update(const Batch& batch, float* scores) {
 void Newton::make_room(std::size_t longest) {
   const std::size_t room = longest + kSlack;
   for (Buffer<std::uint32_t>* list : {&slots_, &present_, &absent_}) list->reserve(room);
-  for (Buffer<float>* column : {&values_, &scaled_, &counts_, &estimates_, &steps_}) column->reserve(room);
+  for (Buffer<float>* column : {&active_values_, &other_values_, &scaled_, &counts_, &estimates_, &steps_})
+    column->reserve(room);
   terms_.reserve(room);
-  others_hashed_.resize(static_cast<std::size_t>(sketch_.depth()), room);
+  others_hashed_.resize(2, room);
 }
 
 double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, double target, double importance) {
@@ -88,7 +89,6 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
     spread_ += 1.0;
     return score;
   }
-  gather_others(hashed);
   gather_evidence(importance * std::max(curvature(loss_, score, target), Evidence::kLeastCurvature));
   move(score, target, importance);
   admit(batch, first, hashed);
@@ -97,58 +97,57 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
 
 // Tells active features from others, which follow them in the row's columns; the sum of w x over the active ones.
 double Newton::look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed) {
-  const float* values = batch.values.data() + first;
-  actives_ = kernels_.split(active_.buckets(), batch.keys.data() + first, homes(hashed), size, slots_.data(),
-                            present_.data(), absent_.data());
+  const RowEntries entries{batch.keys.data() + first, sketch_.homes(hashed_) + hashed, hashed_.column(0) + hashed,
+                           batch.values.data() + first};
+  const SplitRow parts{slots_.data(),        present_.data(),          active_values_.data(),   absent_.data(),
+                       other_values_.data(), others_hashed_.column(0), others_hashed_.column(1)};
+  actives_ = kernels_.split_row(active_.buckets(), entries, size, parts);
   others_ = size - actives_;
-  for (std::size_t i = 0; i < actives_; ++i) {
-    values_[i] = values[present_[i]];
-    __builtin_prefetch(&active_evidence_[slots_[i]], 1);
-  }
-  for (std::size_t i = 0; i < others_; ++i) values_[actives_ + i] = values[absent_[i]];
   if (active_.must_check(batch))
     for (std::size_t i = 0; i < actives_; ++i) active_.check_name(slots_[i], batch, first + present_[i]);
-  return kernels_.dot_listed(active_.weights(), slots_.data(), values, present_.data(), actives_);
+  return kernels_.dot_slots(active_.weights(), active_.stride(), slots_.data(), active_values_.data(), actives_);
 }
 
-// Places and estimates of the features that are not active.
-void Newton::gather_others(std::size_t hashed) {
-  for (std::size_t r = 0; r < static_cast<std::size_t>(sketch_.depth()); ++r)
-    kernels_.take(hashed_.column(r) + hashed, absent_.data(), others_, others_hashed_.column(r));
-  for (std::size_t i = 0; i < others_; ++i) __builtin_prefetch(&cells_[cell_of_other(i)], 1);
-  sketch_.kernels().estimate(sketch_.rows(others_hashed_, 0), others_, estimates_.data() + actives_);
-}
-
-// P and C of every feature of the row with this row's share, and the spread that the prior is taken
-// from. Like the cells of the sketch, all are read before any is changed.
+// P and C of every feature of the row with this row's share, what the sketch says of the others, and the
+// spread that the prior is taken from. Nothing is changed before all is read.
 void Newton::gather_evidence(double v) {
-  for (std::size_t i = 0; i < actives_; ++i) take_evidence(i, active_evidence_[slots_[i]]);
-  for (std::size_t i = 0; i < others_; ++i) take_evidence(actives_ + i, cells_[cell_of_other(i)]);
+  for (std::size_t i = 0; i < actives_; ++i) {
+    const Evidence known = evidence_of(slots_[i]);
+    scaled_[i] = known.scaled;
+    counts_[i] = known.count;
+  }
   const std::size_t at = actives_;
-  row_.meet(values_.data(), at, v, true, scaled_.data(), counts_.data(), estimates_.data(), terms_.data());
-  row_.meet(values_.data() + at, others_, v, false, scaled_.data() + at, counts_.data() + at, estimates_.data() + at,
+  const BlockRows rows = sketch_.rows(others_hashed_, 0);
+  sketch_.kernels().estimate(rows, others_, estimates_.data() + at);
+  sketch_.kernels().pairs(rows, others_, scaled_.data() + at, counts_.data() + at);
+  row_.meet(active_values_.data(), at, v, true, scaled_.data(), counts_.data(), estimates_.data(), terms_.data());
+  row_.meet(other_values_.data(), others_, v, false, scaled_.data() + at, counts_.data() + at, estimates_.data() + at,
             terms_.data() + at);
-  for (std::size_t i = 0; i < actives_; ++i) active_evidence_[slots_[i]] = {scaled_[i], counts_[i]};
-  for (std::size_t i = 0; i < others_; ++i) cells_[cell_of_other(i)] = {scaled_[at + i], counts_[at + i]};
   intercept_evidence_ += v;
   spread_ += 1.0 + row_.sum(terms_.data(), at + others_);
 }
 
 void Newton::move(double u, double y, double h) {
   const double prior_evidence = prior();
+  const std::size_t at = actives_;
   const double rate0 = with_intercept_ ? 1.0 / (intercept_evidence_ + prior_evidence) : 0.0;
-  row_.rate(values_.data(), actives_ + others_, prior_evidence, scaled_.data(), counts_.data(), steps_.data(),
-            terms_.data());
-  const double active_pull = rate0 + row_.sum(terms_.data(), actives_);
-  const double all_pull = active_pull + row_.sum(terms_.data() + actives_, others_);
+  row_.rate(active_values_.data(), at, prior_evidence, scaled_.data(), counts_.data(), steps_.data(), terms_.data());
+  row_.rate(other_values_.data(), others_, prior_evidence, scaled_.data() + at, counts_.data() + at, steps_.data() + at,
+            terms_.data() + at);
+  const double active_pull = rate0 + row_.sum(terms_.data(), at);
+  const double all_pull = active_pull + row_.sum(terms_.data() + at, others_);
   const double active_step = active_pull > 0.0 ? flow(loss_, u, y, h * active_pull) / active_pull : 0.0;
   const double other_step = all_pull > 0.0 ? flow(loss_, u, y, h * all_pull) / all_pull : 0.0;
   intercept_ += active_step * rate0;
-  for (std::size_t i = 0; i < actives_; ++i) active_.weight(slots_[i]) += static_cast<float>(active_step * steps_[i]);
-  const std::size_t at = actives_;
+  for (std::size_t i = 0; i < at; ++i) {
+    const float weight = active_.weight(slots_[i]) + static_cast<float>(active_step * steps_[i]);
+    set(slots_[i], weight, {scaled_[i], counts_[i]});
+  }
   row_.claim(others_, other_step, prior_evidence, scaled_.data() + at, counts_.data() + at, estimates_.data() + at,
              steps_.data() + at, terms_.data());
-  sketch_.kernels().add(sketch_.rows(others_hashed_, 0), others_, steps_.data() + at);
+  const BlockRows rows = sketch_.rows(others_hashed_, 0);
+  sketch_.kernels().add(rows, others_, steps_.data() + at);
+  sketch_.kernels().set_pairs(rows, others_, scaled_.data() + at, counts_.data() + at);
 }
 
 void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed) {
@@ -156,12 +155,12 @@ void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed) {
     if (terms_[i] <= threshold_) continue;
     const std::size_t entry = absent_[i];
     const Key key = batch.keys[first + entry];
-    const std::uint32_t home = homes(hashed)[entry];
+    const std::uint32_t home = sketch_.homes(hashed_)[hashed + entry];
     if (active_.find(key, home) != ActiveSet::kNone) continue;
     const std::size_t at = actives_ + i;
     const Evidence known{scaled_[at], counts_[at]};
     const auto weight = static_cast<float>((estimates_[at] + steps_[at]) / known.unit());
-    evidence_at(active_.insert(key, home, weight, active_.add_name(batch, first + entry))) = known;
+    set(active_.insert(key, home, weight, active_.add_name(batch, first + entry)), weight, known);
     if (active_.full()) prune();
   }
 }
@@ -174,8 +173,12 @@ void Newton::fade() {
   fading_ *= forget_;
   if (fading_ > kWorthwhile) return;
   const auto factor = static_cast<float>(fading_);
-  for (Evidence& cell : cells_.span()) cell.fade(factor);
-  for (Evidence& evidence : active_evidence_) evidence.fade(factor);
+  sketch_.fade_pairs(factor);
+  for (const ActiveSet::Entry& entry : active_.entries()) {
+    Evidence known = evidence_of(entry.slot);
+    known.fade(factor);
+    set(entry.slot, entry.weight, known);
+  }
   intercept_evidence_ *= fading_;
   threshold_ *= fading_;
   fading_ = 1.0;
@@ -184,43 +187,43 @@ void Newton::fade() {
 // The k best claims stay; the weakest of them is the threshold from now on.
 void Newton::prune() {
   std::vector<ActiveSet::Entry> all = active_.entries();
-  struct Kept {
-    float weight;
-    Evidence evidence;
-  };
-  std::vector<Kept> before(active_evidence_.size());
-  for (ActiveSet::Entry& entry : all) {
-    before[entry.slot] = {entry.weight, active_evidence_[entry.slot]};
+  for (ActiveSet::Entry& entry : all)
     entry.weight = static_cast<float>(std::sqrt(std::sqrt(claim_of(entry.slot, entry.weight))));
-  }
   const auto home_of = [this](Key key) { return sketch_.home(key); };
-  const std::vector<ActiveSet::Entry> left = active_.prune(all, k_, home_of);
+  active_.prune(all, k_, home_of, [this](std::vector<ActiveSet::Entry>& left) { leave(left); });
   double weakest = all.empty() ? 0.0 : all.front().weight;
-  for (const ActiveSet::Entry& entry : all) {
-    const Kept& kept = before[entry.slot];
-    const std::uint32_t slot = active_.find(entry.key, sketch_.home(entry.key));
-    active_.weight(slot) = kept.weight;
-    evidence_at(slot) = kept.evidence;
-    weakest = std::min(weakest, static_cast<double>(entry.weight));
-  }
-  for (const ActiveSet::Entry& entry : left) leave(entry, before[entry.slot].weight, before[entry.slot].evidence);
+  for (const ActiveSet::Entry& entry : all) weakest = std::min(weakest, static_cast<double>(entry.weight));
   if (all.size() >= k_) threshold_ = fourth_power(weakest);
   ++prunes_;
 }
 
-void Newton::leave(const ActiveSet::Entry& entry, float weight, const Evidence& evidence) {
-  sketch_.add(entry.key, static_cast<float>(weight * evidence.unit()) - sketch_.query(entry.key));
-  sketch_.hash(&entry.key, 1, leaving_);
-  Evidence& cell = cells_[leaving_.column(0)[0] & static_cast<std::uint32_t>(sketch_.width() - 1)];
-  if (evidence.count > cell.count) cell = evidence;
+// Weights as differences to what the sketch says, all of it asked before any is changed; evidence where
+// there is more of it than in the pair.
+void Newton::leave(std::vector<ActiveSet::Entry>& left) {
+  ActiveSet::sort_by_key(left);
+  Buffer<Key> keys;
+  Buffer<float> changes;
+  keys.reserve(left.size());
+  changes.reserve(left.size() + kSlack);
+  for (const ActiveSet::Entry& entry : left) keys.push_back(entry.key);
+  sketch_.hash(keys.data(), left.size(), leaving_);
+  const BlockKernels& kernels = sketch_.kernels();
+  kernels.estimate(sketch_.rows(leaving_, 0), left.size(), changes.data());
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const Evidence known = evidence_of(left[i].slot);
+    changes[i] = static_cast<float>(active_.weight(left[i].slot) * known.unit()) - changes[i];
+    Evidence shared;
+    kernels.pairs(sketch_.rows(leaving_, i), 1, &shared.scaled, &shared.count);
+    if (known.count > shared.count) kernels.set_pairs(sketch_.rows(leaving_, i), 1, &known.scaled, &known.count);
+  }
+  kernels.add(sketch_.rows(leaving_, 0), left.size(), changes.data());
 }
 
 void Newton::seed(Key key, const std::string& name, float weight) {
   const std::uint32_t home = sketch_.home(key);
   std::uint32_t slot = active_.find(key, home);
   if (slot == ActiveSet::kNone) slot = active_.insert(key, home, 0.0F, active_.add_name(name, key));
-  active_.weight(slot) = weight;
-  evidence_at(slot) = {0.0F, kSeedEvidence};
+  set(slot, weight, {0.0F, kSeedEvidence});
   if (active_.full()) prune();
 }
 
@@ -257,13 +260,12 @@ void Newton::save(StateWriter& out) const {
   const std::uint64_t counts[] = {rows_, prunes_};
   out.put("rows", std::span<const std::uint64_t>(counts));
   out.put("sketch", sketch_.cells());
-  const auto* cells = reinterpret_cast<const float*>(cells_.data());
-  out.put("evidence_cells", std::span<const float>(cells, 2 * sketch_.width()));
   active_.save(out);
   Buffer<float> evidence;
   for (const ActiveSet::Entry& entry : active_.entries()) {
-    evidence.push_back(active_evidence_[entry.slot].scaled);
-    evidence.push_back(active_evidence_[entry.slot].count);
+    const Evidence known = evidence_of(entry.slot);
+    evidence.push_back(known.scaled);
+    evidence.push_back(known.count);
   }
   out.put("active_evidence", std::span<const float>(evidence.data(), evidence.size()));
 }
@@ -282,13 +284,13 @@ void Newton::load(const StateReader& in) {
   prunes_ = counts[1];
   const auto sketch = of_size(in.floats("sketch"), sketch_.cells().size(), "sketch");
   std::copy(sketch.begin(), sketch.end(), sketch_.cells().begin());
-  const auto cells = of_size(in.floats("evidence_cells"), 2 * sketch_.width(), "evidence_cells");
-  std::copy(cells.begin(), cells.end(), reinterpret_cast<float*>(cells_.data()));
   active_.load(in, [this](Key key) { return sketch_.home(key); });
   const auto keys = in.words("active_keys");
   const auto evidence = of_size(in.floats("active_evidence"), 2 * keys.size(), "active_evidence");
-  for (std::size_t i = 0; i < keys.size(); ++i)
-    evidence_at(active_.find(keys[i], sketch_.home(keys[i]))) = {evidence[2 * i], evidence[2 * i + 1]};
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::uint32_t slot = active_.find(keys[i], sketch_.home(keys[i]));
+    set(slot, active_.weight(slot), {evidence[2 * i], evidence[2 * i + 1]});
+  }
 }
 
 }  // namespace fsstream

@@ -15,8 +15,8 @@
 //
 //             |w_i| sqrt(P_i / C_i) (C_i + L)^(1/4)
 //
-// Active features keep w, P and C exactly; the others share the cells of a count-sketch (w) and
-// of one row of cells (P, C). A key whose cell speaks of values more than eight times its own
+// Active features keep w, P and C exactly; the others share the blocks of a BlockSketch, w in its
+// rows and P and C in its pairs. A key whose cell speaks of values more than eight times its own
 // met a bigger feature there: it starts anew. Leaving: w goes to the sketch as a difference, so
 // that asking gives it back; the larger evidence stays in the cells. Entering: copies of both.
 //
@@ -30,21 +30,20 @@
 #include <vector>
 
 #include "core/buffer.hpp"
-#include "core/pages.hpp"
 #include "core/state.hpp"
 #include "learn/evidence.hpp"
 #include "learn/loss.hpp"
 #include "learn/row_steps.hpp"
 #include "learn/weights.hpp"
 #include "sketch/active_set.hpp"
-#include "sketch/count_sketch.hpp"
+#include "sketch/block_sketch.hpp"
 
 namespace fsstream {
 
 class Newton {
  public:
   // `forget` below 1: all evidence fades by it, once a row.
-  Newton(Loss loss, CountSketch sketch, std::size_t k, bool intercept, std::size_t memory, double forget = 1.0);
+  Newton(Loss loss, BlockSketch sketch, std::size_t k, bool intercept, std::size_t memory, double forget = 1.0);
 
   // Learns the rows in order; scores[r] is what row r would have been given before it was learned.
   void update(const Batch& batch, float* scores);
@@ -71,43 +70,38 @@ class Newton {
   void make_room(std::size_t longest);
   double learn(const Batch& batch, std::size_t row, std::size_t hashed, double target, double importance);
   double look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed);
-  void gather_others(std::size_t hashed);
   void gather_evidence(double v);
   void move(double u, double y, double h);
   void admit(const Batch& batch, std::size_t first, std::size_t hashed);
   void fade();
   void prune();
-  void leave(const ActiveSet::Entry& entry, float weight, const Evidence& evidence);
+  void leave(std::vector<ActiveSet::Entry>& left);
   double claim(double contribution, const Evidence& evidence) const;
   double claim_of(std::uint32_t slot, float weight) const;
-  Evidence& evidence_at(std::uint32_t slot);
-  const std::uint32_t* homes(std::size_t hashed) const {
-    return hashed_.column(static_cast<std::size_t>(sketch_.depth())) + hashed;
+  Evidence evidence_of(std::uint32_t slot) const {
+    const float* numbers = active_.numbers(slot);
+    return {numbers[1], numbers[2]};
   }
-  std::size_t cell_of_other(std::size_t i) const { return others_hashed_.column(0)[i] & (sketch_.width() - 1); }
-  void take_evidence(std::size_t i, const Evidence& known) {
-    scaled_[i] = known.scaled;
-    counts_[i] = known.count;
-  }
+  void set(std::uint32_t slot, float weight, const Evidence& known);
 
   Loss loss_;
-  CountSketch sketch_;
+  BlockSketch sketch_;
   std::size_t k_;
   bool with_intercept_;
   std::size_t memory_;
-  ActiveSet active_;
-  std::vector<Evidence> active_evidence_;  // by slot
-  Pages<Evidence> cells_;                  // by cell of row 0 of the sketch
+  ActiveSet active_;  // w, P and C
   HashedKeys hashed_;
   HashedKeys leaving_;
-  // Of one row: its active features, then the others.
+  // Of one row: its active features, and the others.
   std::size_t actives_ = 0;
   std::size_t others_ = 0;
   Buffer<std::uint32_t> slots_;    // of the active ones
   Buffer<std::uint32_t> present_;  // their entries
   Buffer<std::uint32_t> absent_;   // the others'
+  Buffer<float> active_values_;
+  Buffer<float> other_values_;
   HashedKeys others_hashed_;
-  Buffer<float> values_;
+  // Of the active features, then of the others.
   Buffer<float> scaled_;
   Buffer<float> counts_;
   Buffer<float> estimates_;

@@ -17,10 +17,12 @@ std::size_t capacity_for(std::size_t k) {
 
 }  // namespace
 
-SketchedWeights::SketchedWeights(CountSketch sketch, std::size_t k)
+template <class Sketch>
+SketchedWeights<Sketch>::SketchedWeights(Sketch sketch, std::size_t k)
     : k_(k), sketch_(std::move(sketch)), active_(capacity_for(k)) {}
 
-void SketchedWeights::hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) {
+template <class Sketch>
+void SketchedWeights<Sketch>::hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) {
   sketch_.hash(batch.keys.data() + first, size, hashed_);
   estimates_.reserve(longest + kSlack);
   steps_.reserve(longest + kSlack);
@@ -28,13 +30,15 @@ void SketchedWeights::hash(const Batch& batch, std::size_t first, std::size_t si
   listed_.reserve(longest + kSlack);
 }
 
-void SketchedWeights::check_names(const Row& row, const std::uint32_t* entries, std::size_t count) {
+template <class Sketch>
+void SketchedWeights<Sketch>::check_names(const Row& row, const std::uint32_t* entries, std::size_t count) {
   if (!active_.must_check(*row.batch)) return;
   for (std::size_t i = 0; i < count; ++i)
     if (slots_[i] != ActiveSet::kNone) active_.check_name(slots_[i], *row.batch, row.first + entries[i]);
 }
 
-std::vector<Chosen> SketchedWeights::top() const {
+template <class Sketch>
+std::vector<Chosen> SketchedWeights<Sketch>::top() const {
   std::vector<ActiveSet::Entry> all = active_.entries();
   for (ActiveSet::Entry& entry : all) {
     entry.weight = weight_of(entry);
@@ -57,20 +61,18 @@ std::vector<Chosen> SketchedWeights::top() const {
   return chosen;
 }
 
-std::vector<std::pair<std::string, std::uint64_t>> SketchedWeights::counts() const {
+template <class Sketch>
+std::vector<std::pair<std::string, std::uint64_t>> SketchedWeights<Sketch>::counts() const {
   return {{"candidates", active_.size()}, {"prunes", prunes_}, {"collisions", active_.collisions()}};
 }
 
-std::size_t SketchedWeights::bytes() const { return sketch_.bytes() + active_.bytes() + hashed_.bytes(); }
-
-std::vector<ActiveSet::Entry> SketchedWeights::keep_best(std::vector<ActiveSet::Entry>& all) {
-  std::vector<ActiveSet::Entry> left = active_.prune(all, k_, [this](Key key) { return sketch_.home(key); });
-  if (all.size() >= k_) threshold_ = std::fabs(std::max_element(all.begin(), all.end(), ActiveSet::better)->weight);
-  ++prunes_;
-  return left;
+template <class Sketch>
+std::size_t SketchedWeights<Sketch>::bytes() const {
+  return sketch_.bytes() + active_.bytes() + hashed_.bytes();
 }
 
-SketchedWeights::Asked SketchedWeights::ask(const std::vector<ActiveSet::Entry>& entries) {
+template <class Sketch>
+typename SketchedWeights<Sketch>::Asked SketchedWeights<Sketch>::ask(const std::vector<ActiveSet::Entry>& entries) {
   Buffer<Key> keys;
   keys.reserve(entries.size());
   for (const ActiveSet::Entry& entry : entries) keys.push_back(entry.key);
@@ -81,7 +83,8 @@ SketchedWeights::Asked SketchedWeights::ask(const std::vector<ActiveSet::Entry>&
   return asked;
 }
 
-void SketchedWeights::save_shared(StateWriter& out, double first, double second) const {
+template <class Sketch>
+void SketchedWeights<Sketch>::save_shared(StateWriter& out, double first, double second) const {
   const double numbers[] = {sketch_.scale(), threshold_, first, second};
   out.put("sketch", sketch_.cells());
   out.put("scales", std::span<const double>(numbers));
@@ -89,7 +92,8 @@ void SketchedWeights::save_shared(StateWriter& out, double first, double second)
   active_.save(out);
 }
 
-std::span<const double> SketchedWeights::load_shared(const StateReader& in) {
+template <class Sketch>
+std::span<const double> SketchedWeights<Sketch>::load_shared(const StateReader& in) {
   const auto cells = of_size(in.floats("sketch"), sketch_.cells().size(), "sketch");
   std::copy(cells.begin(), cells.end(), sketch_.cells().begin());
   const auto numbers = of_size(in.doubles("scales"), 4, "scales");
@@ -99,5 +103,8 @@ std::span<const double> SketchedWeights::load_shared(const StateReader& in) {
   active_.load(in, [this](Key key) { return sketch_.home(key); });
   return numbers.subspan(2);
 }
+
+template class SketchedWeights<CountSketch>;
+template class SketchedWeights<BlockSketch>;
 
 }  // namespace fsstream

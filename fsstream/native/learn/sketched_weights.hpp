@@ -11,21 +11,29 @@
 //   sketch's estimate is the first weight. Leaving: the sketch gets w - estimate, so that
 //   asking it gives w.
 //
+// Exact weights leave only light ones in the sketch, so a BlockSketch will do, at one cache line a
+// key; estimates need the separate rows of a CountSketch.
+//
 // Estimates after adding d to a key are those before plus d, to the bit: the median of
 // a + d is (median of a) + d, rounding included. (Keys of one row that meet in a cell are
 // all read before any is changed.)
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "learn/weights.hpp"
 #include "sketch/active_set.hpp"
+#include "sketch/block_sketch.hpp"
 #include "sketch/count_sketch.hpp"
 
 namespace fsstream {
 
 // What the two have in common: sketch, candidates, and room for one row.
+template <class Sketch>
 class SketchedWeights : public Weights {
  public:
-  SketchedWeights(CountSketch sketch, std::size_t k);
+  SketchedWeights(Sketch sketch, std::size_t k);
 
   void hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) override;
   std::vector<Chosen> top() const override;
@@ -35,14 +43,17 @@ class SketchedWeights : public Weights {
 
  protected:
   virtual float weight_of(const ActiveSet::Entry& entry) const = 0;  // as users know it
-  const std::uint32_t* homes(const Row& row) const {
-    return hashed_.column(static_cast<std::size_t>(sketch_.depth())) + row.hashed;
-  }
+  const std::uint32_t* homes(const Row& row) const { return sketch_.homes(hashed_) + row.hashed; }
   // Counts features of the row that carry another name than they entered with.
   void check_names(const Row& row, const std::uint32_t* entries, std::size_t count);
 
-  // The k best of `all` stay; T becomes the smallest |weight| of them. Returns the others.
-  std::vector<ActiveSet::Entry> keep_best(std::vector<ActiveSet::Entry>& all);
+  // The k best of `all` stay; T becomes the smallest |weight| of them. `leaving(others)` as ActiveSet's.
+  template <class Leaving>
+  void keep_best(std::vector<ActiveSet::Entry>& all, Leaving leaving) {
+    active_.prune(all, k_, [this](Key key) { return sketch_.home(key); }, leaving);
+    if (all.size() >= k_) threshold_ = std::fabs(std::max_element(all.begin(), all.end(), ActiveSet::better)->weight);
+    ++prunes_;
+  }
   // What the sketch says of the weights of some entries, in its cells' unit, and where they lie.
   struct Asked {
     HashedKeys hashed;
@@ -54,7 +65,7 @@ class SketchedWeights : public Weights {
   std::span<const double> load_shared(const StateReader& in);
 
   std::size_t k_;
-  CountSketch sketch_;
+  Sketch sketch_;
   ActiveSet active_;
   HashedKeys hashed_;
   const RowKernels& kernels_ = row_kernels();
@@ -67,7 +78,7 @@ class SketchedWeights : public Weights {
   std::uint64_t prunes_ = 0;
 };
 
-class EstimatedWeights final : public SketchedWeights {
+class EstimatedWeights final : public SketchedWeights<CountSketch> {
  public:
   using SketchedWeights::SketchedWeights;
   double score(const Row& row) override;
@@ -89,7 +100,7 @@ class EstimatedWeights final : public SketchedWeights {
   std::uint64_t rows_pending_ = 0;
 };
 
-class ExactWeights final : public SketchedWeights {
+class ExactWeights final : public SketchedWeights<BlockSketch> {
  public:
   using SketchedWeights::SketchedWeights;
   void hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) override;
@@ -104,13 +115,15 @@ class ExactWeights final : public SketchedWeights {
  private:
   float weight_of(const ActiveSet::Entry& entry) const override;
   void add_others(const Row& row, float coefficient);
-  void gather_others(const Row& row);
   void enter(const Row& row, std::size_t j, float weight);
   void prune();
+  void hand_over(std::vector<ActiveSet::Entry>& left);
 
-  double scale_ = 1.0;            // true weight of an active feature = scale_ * stored weight
-  std::size_t active_count_ = 0;  // entries of the row that are active: in listed_, their slots in slots_
-  Buffer<std::uint32_t> others_;  // those that are not
+  double scale_ = 1.0;  // true weight of an active feature = scale_ * stored weight
+  // Of one row: its active entries are in listed_, their slots in slots_.
+  std::size_t active_count_ = 0;
+  Buffer<float> active_values_;
+  Buffer<std::uint32_t> others_;  // entries that are not active
   HashedKeys others_hashed_;
   Buffer<float> others_values_;
 };

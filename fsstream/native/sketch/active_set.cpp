@@ -16,8 +16,8 @@ constexpr std::size_t kReportedCollisions = 5;
 
 std::size_t buckets_for(std::size_t capacity) {
   if (capacity > (std::size_t{1} << 30)) throw std::invalid_argument("an active set holds at most 2^30 keys");
-  // At most half full.
-  return std::bit_ceil(std::max<std::size_t>(2 * capacity / ActiveSet::kBucket, 1) + 1);
+  // At most half full, and a set of one bucket has room to spare.
+  return std::bit_ceil(std::max<std::size_t>(2 * capacity / ActiveSet::kBucket, 1));
 }
 
 // What has left the range of numbers comes last: sorting needs an order whatever happens.
@@ -31,14 +31,17 @@ bool ActiveSet::better(const Entry& a, const Entry& b) {
   return size_a != size_b ? size_a > size_b : a.key < b.key;
 }
 
-ActiveSet::ActiveSet(std::size_t capacity) { allocate(capacity); }
+ActiveSet::ActiveSet(std::size_t capacity, std::uint32_t numbers) : stride_(std::bit_ceil(numbers)) {
+  if (numbers == 0 || numbers > kMostNumbers) throw std::invalid_argument("an active set keeps 1 to 4 numbers a key");
+  allocate(capacity);
+}
 
 void ActiveSet::allocate(std::size_t capacity) {
   capacity_ = capacity;
   bucket_mask_ = static_cast<std::uint32_t>(buckets_for(capacity) - 1);
   const std::size_t buckets = std::size_t{bucket_mask_} + 1;
   keys_ = Pages<Key>(buckets * kBucket);
-  weights_ = Pages<float>(buckets * kBucket);
+  weights_ = Pages<float>(buckets * kBucket * stride_);
   refs_ = Pages<NameRef>(buckets * kBucket);
   used_ = Pages<std::uint8_t>(buckets);
   const std::size_t filter_bits = std::min<std::size_t>(buckets * kBucket * 8, std::size_t{1} << 31);
@@ -57,7 +60,7 @@ std::uint32_t ActiveSet::insert(Key key, std::uint32_t home, float weight, NameR
   while (used_[bucket] == kBucket) bucket = (bucket + 1) & bucket_mask_;
   const std::uint32_t slot = bucket * kBucket + used_[bucket]++;
   keys_[slot] = key;
-  weights_[slot] = weight;
+  this->weight(slot) = weight;
   refs_[slot] = name;
   stored_names_ += name.stored() ? 1 : 0;
   ++size_;
@@ -75,12 +78,12 @@ std::vector<ActiveSet::Entry> ActiveSet::entries() const {
   found.reserve(size_);
   for (std::uint32_t bucket = 0; bucket <= bucket_mask_; ++bucket)
     for (std::uint32_t slot = bucket * kBucket; slot < bucket * kBucket + used_[bucket]; ++slot)
-      found.push_back({keys_[slot], weights_[slot], slot});
+      found.push_back({keys_[slot], weight(slot), slot});
   return found;
 }
 
 void ActiveSet::scale_weights(double factor) {
-  for (float& weight : weights_.span()) weight = static_cast<float>(weight * factor);
+  for (std::size_t i = 0; i < weights_.size(); i += stride_) weights_[i] = static_cast<float>(weights_[i] * factor);
 }
 
 void ActiveSet::check_name(std::uint32_t slot, const Batch& batch, std::size_t j) {
@@ -100,8 +103,11 @@ std::vector<ActiveSet::Entry> ActiveSet::split(std::vector<Entry>& all, std::siz
   std::nth_element(all.begin(), middle, all.end(), better);
   std::vector<Entry> left(middle, all.end());
   all.erase(middle, all.end());
-  std::sort(left.begin(), left.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
   return left;
+}
+
+void ActiveSet::sort_by_key(std::vector<Entry>& entries) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
 }
 
 std::vector<ActiveSet::Saved> ActiveSet::lift(const std::vector<Entry>& kept) {
@@ -111,7 +117,8 @@ std::vector<ActiveSet::Saved> ActiveSet::lift(const std::vector<Entry>& kept) {
   for (const Entry& entry : kept) {
     NameRef ref = refs_[entry.slot];
     if (ref.stored()) ref = compacted.add(names_.stored(ref));
-    lifted.push_back({entry.key, entry.weight, ref});
+    Saved& saved = lifted.emplace_back(Saved{entry.key, ref, {}});
+    std::copy_n(numbers(entry.slot), stride_, saved.numbers.begin());
   }
   clear();
   names_ = std::move(compacted);
@@ -163,7 +170,7 @@ std::vector<ActiveSet::Saved> ActiveSet::read(const StateReader& in) {
       ref = names_.add({names.data() + offset, static_cast<std::size_t>(lengths[i])});
       offset += lengths[i];
     }
-    saved.push_back({keys[i], weights[i], ref});
+    saved.push_back({keys[i], ref, {weights[i]}});
   }
   return saved;
 }

@@ -7,9 +7,12 @@
 // where things lie in the table.
 // Beside it lies a filter of eight bits a slot that knows most absent keys.
 //
-// Weights are numbers in the caller's unit.
+// Weights are numbers in the caller's unit. A set with several `numbers` a key keeps more of the caller's
+// beside each weight, in the same cache line.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -36,7 +39,8 @@ class ActiveSet {
   // Larger |weight| first, then the smaller key.
   static bool better(const Entry& a, const Entry& b);
 
-  explicit ActiveSet(std::size_t capacity);
+  // `numbers` a key: the weight and what the caller keeps with it.
+  explicit ActiveSet(std::size_t capacity, std::uint32_t numbers = 1);
 
   std::size_t size() const { return size_; }
   std::size_t capacity() const { return capacity_; }
@@ -52,14 +56,19 @@ class ActiveSet {
   }
   // What the kernels that look up whole rows need.
   KeyBuckets buckets() const { return {keys_.data(), used_.data(), bucket_mask_, filter_.data(), filter_shift_}; }
+  // The weight in `slot` is weights()[slot * stride()].
   const float* weights() const { return weights_.data(); }
-  // The key must be absent and the set not full.
+  std::uint32_t stride() const { return stride_; }
+  // The key must be absent and the set not full. Numbers beside the weight are the caller's to fill.
   std::uint32_t insert(Key key, std::uint32_t home, float weight, NameRef name);
   NameRef add_name(const Batch& batch, std::size_t j) { return names_.add(batch, j); }
   NameRef add_name(std::string_view name, Key key);
 
-  float& weight(std::uint32_t slot) { return weights_[slot]; }
-  float weight(std::uint32_t slot) const { return weights_[slot]; }
+  float& weight(std::uint32_t slot) { return *numbers(slot); }
+  float weight(std::uint32_t slot) const { return *numbers(slot); }
+  // The weight and what follows it.
+  float* numbers(std::uint32_t slot) { return weights_.data() + std::size_t{slot} * stride_; }
+  const float* numbers(std::uint32_t slot) const { return weights_.data() + std::size_t{slot} * stride_; }
   Key key(std::uint32_t slot) const { return keys_[slot]; }
   std::string name(std::uint32_t slot) const { return names_.spell(refs_[slot], keys_[slot]); }
   std::vector<Entry> entries() const;
@@ -73,38 +82,50 @@ class ActiveSet {
   // Name of the feature and the other name, of the first few collisions.
   const std::vector<std::pair<std::string, std::string>>& collided() const { return collided_; }
 
-  // `all` are this set's entries, with the weights to judge by: the `keep` best stay, in `all`
-  // and in the set; the others are returned, smaller keys first. `home_of(key)` must give what
-  // insert was given.
-  template <class HomeOf>
-  std::vector<Entry> prune(std::vector<Entry>& all, std::size_t keep, HomeOf home_of) {
+  // `all` are this set's entries, with the weights to judge by: the `keep` best stay, in `all` and in the
+  // set, with their own numbers. `leaving(others)` is called while the others are still there, in no
+  // particular order. `home_of(key)` must give what insert was given.
+  template <class HomeOf, class Leaving>
+  void prune(std::vector<Entry>& all, std::size_t keep, HomeOf home_of, Leaving leaving) {
     std::vector<Entry> left = split(all, keep);
-    const std::vector<Saved> kept = lift(all);
-    for (const Saved& saved : kept) insert(saved.key, home_of(saved.key), saved.weight, saved.name);
-    return left;
+    leaving(left);
+    put_back(lift(all), home_of);
   }
+  template <class HomeOf>
+  void prune(std::vector<Entry>& all, std::size_t keep, HomeOf home_of) {
+    prune(all, keep, home_of, [](const std::vector<Entry>&) {});
+  }
+  static void sort_by_key(std::vector<Entry>& entries);
 
   // Only `kept` of this set's entries stay, in a table for another capacity.
   template <class HomeOf>
   void rehouse(const std::vector<Entry>& kept, std::size_t capacity, HomeOf home_of) {
     const std::vector<Saved> lifted = lift(kept);
     allocate(capacity);
-    for (const Saved& saved : lifted) insert(saved.key, home_of(saved.key), saved.weight, saved.name);
+    put_back(lifted, home_of);
   }
 
   void save(StateWriter& out) const;
   template <class HomeOf>
   void load(const StateReader& in, HomeOf home_of) {
     clear();
-    for (const Saved& saved : read(in)) insert(saved.key, home_of(saved.key), saved.weight, saved.name);
+    put_back(read(in), home_of);
   }
 
  private:
+  static constexpr std::uint32_t kMostNumbers = 4;
   struct Saved {
     Key key;
-    float weight;
     NameRef name;
+    std::array<float, kMostNumbers> numbers;
   };
+  template <class HomeOf>
+  void put_back(const std::vector<Saved>& lifted, HomeOf home_of) {
+    for (const Saved& saved : lifted) {
+      const std::uint32_t slot = insert(saved.key, home_of(saved.key), 0.0F, saved.name);
+      std::copy_n(saved.numbers.begin(), stride_, numbers(slot));
+    }
+  }
   void allocate(std::size_t capacity);
   void clear();
   static std::vector<Entry> split(std::vector<Entry>& all, std::size_t keep);
@@ -112,6 +133,7 @@ class ActiveSet {
   std::vector<Saved> lift(const std::vector<Entry>& kept);
 
   std::size_t capacity_ = 0;
+  std::uint32_t stride_;  // numbers a key, rounded up to a power of two
   std::uint32_t bucket_mask_ = 0;
   const RowKernels* row_ = &row_kernels();
   std::size_t size_ = 0;

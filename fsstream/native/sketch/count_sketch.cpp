@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "hash/mix.hpp"
+#include "sketch/lazy_scale.hpp"
 
 namespace fsstream {
 
@@ -23,14 +24,7 @@ void CountSketch::hash(const Key* keys, std::size_t count, HashedKeys& out) cons
 }
 
 bool CountSketch::shrink(double factor, double& rewritten) {
-  // Far from where float32 cells of ordinary weights lose digits or overflow.
-  constexpr double kSmallest = 1e-9;
-  scale_ *= factor;
-  if (scale_ >= kSmallest) return false;
-  rewritten = scale_;
-  for (float& cell : cells_.span()) cell = static_cast<float>(cell * rewritten);
-  scale_ = 1.0;
-  return true;
+  return shrink_lazily(scale_, cells_.span(), factor, rewritten);
 }
 
 std::uint32_t CountSketch::home(Key key) const {
@@ -64,8 +58,7 @@ void CountSketch::add(Key key, float amount) {
 void CountSketch::add(const CountSketch& other) {
   if (other.depth_ != depth_ || other.width_ != width_ || other.seed_ != seed_)
     throw std::invalid_argument("sketches of another shape or seed cannot be added");
-  const double ratio = other.scale_ / scale_;
-  for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i] += static_cast<float>(other.cells_[i] * ratio);
+  add_scaled(cells_.span(), other.cells_.span(), other.scale_ / scale_);
 }
 
 }  // namespace fsstream

@@ -41,6 +41,7 @@ class CountSketch {
     return {cells_.data(), width_, hashed.column(0) + first, hashed.stride()};
   }
   const SketchKernels& kernels() const { return *kernels_; }
+  const std::uint32_t* homes(const HashedKeys& hashed) const { return hashed.column(static_cast<std::size_t>(depth_)); }
 
   // 32 mixed bits of the key that no cell depends on: column `depth` of hash.
   std::uint32_t home(Key key) const;
@@ -50,6 +51,9 @@ class CountSketch {
   // Multiplies everything by `factor`. True when the cells were rewritten to keep the scale
   // in range: what is stored in the cells' unit must be multiplied by `rewritten` then.
   bool shrink(double factor, double& rewritten);
+
+  // The cell of a key in the first row, beside which learners keep evidence.
+  std::uint32_t evidence_place(Key key) const { return place(key, 0).cell; }
 
   // In the cells' unit; for single keys outside the hot loops.
   float query(Key key) const;

@@ -89,29 +89,42 @@ void find_listed(const KeyBuckets& buckets, const std::uint64_t* keys, const std
   for (std::size_t i = 0; i < count; ++i) slots[i] = find(buckets, keys[listed[i]], homes[listed[i]]);
 }
 
-std::size_t split(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes, std::size_t count,
-                  std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent) {
+template <bool kColumns>
+inline std::size_t split_entries(const KeyBuckets& buckets, const RowEntries& row, std::size_t count,
+                                 const SplitRow& out) {
   std::size_t found = 0;
   for (std::size_t j = 0; j < count; ++j) {
-    const std::uint32_t bit = homes[j] >> buckets.filter_shift;
+    const std::uint32_t bit = row.homes[j] >> buckets.filter_shift;
     const bool maybe = (buckets.filter[bit / 32] >> (bit % 32) & 1) != 0;
-    const std::uint32_t slot = maybe ? find(buckets, keys[j], homes[j]) : KeyBuckets::kNone;
-    slots[found] = slot;
-    present[found] = absent[j - found] = static_cast<std::uint32_t>(j);
+    const std::uint32_t slot = maybe ? find(buckets, row.keys[j], row.homes[j]) : KeyBuckets::kNone;
+    const std::size_t other = j - found;
+    out.slots[found] = slot;
+    out.present[found] = out.absent[other] = static_cast<std::uint32_t>(j);
+    if constexpr (kColumns) {
+      out.present_values[found] = out.absent_values[other] = row.values[j];
+      out.absent_places[other] = row.places[j];
+      out.absent_homes[other] = row.homes[j];
+    }
     found += slot != KeyBuckets::kNone ? 1 : 0;
   }
   return found;
 }
 
-double dot_listed(const float* table, const std::uint32_t* slots, const float* values, const std::uint32_t* listed,
-                  std::size_t count) {
-  return sum_in_lanes(count, [=](std::size_t i) {
-    return static_cast<double>(table[slots[i]]) * static_cast<double>(values[listed[i]]);
-  });
+std::size_t split(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes, std::size_t count,
+                  std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent) {
+  return split_entries<false>(buckets, {keys, homes, nullptr, nullptr}, count,
+                              {slots, present, nullptr, absent, nullptr, nullptr, nullptr});
 }
 
-void take(const std::uint32_t* from, const std::uint32_t* listed, std::size_t count, std::uint32_t* taken) {
-  for (std::size_t i = 0; i < count; ++i) taken[i] = from[listed[i]];
+std::size_t split_row(const KeyBuckets& buckets, const RowEntries& row, std::size_t count, const SplitRow& out) {
+  return split_entries<true>(buckets, row, count, out);
+}
+
+double dot_slots(const float* table, std::uint32_t stride, const std::uint32_t* slots, const float* values,
+                 std::size_t count) {
+  return sum_in_lanes(count, [=](std::size_t i) {
+    return static_cast<double>(table[slots[i] * stride]) * static_cast<double>(values[i]);
+  });
 }
 
 }  // namespace
@@ -123,7 +136,7 @@ const SketchKernels& portable_sketch_kernels() {
 }
 
 const RowKernels& portable_row_kernels() {
-  static const RowKernels kernels = {&step_above, &find_listed, &split, &dot_listed, &take};
+  static const RowKernels kernels = {&step_above, &find_listed, &split, &split_row, &dot_slots};
   return kernels;
 }
 

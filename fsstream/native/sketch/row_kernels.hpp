@@ -51,6 +51,25 @@ struct KeyBuckets {
   int filter_shift;
 };
 
+// A row's entries, with two columns of hashes: where each key lives in an active set, and a place elsewhere.
+struct RowEntries {
+  const std::uint64_t* keys;
+  const std::uint32_t* homes;
+  const std::uint32_t* places;
+  const float* values;
+};
+
+// Entries whose keys are in a set, with their slots, and those whose keys are not.
+struct SplitRow {
+  std::uint32_t* slots;
+  std::uint32_t* present;
+  float* present_values;
+  std::uint32_t* absent;
+  float* absent_values;
+  std::uint32_t* absent_places;
+  std::uint32_t* absent_homes;
+};
+
 struct RowKernels {
   // steps[j] = coefficient * values[j]; lists j where |weights[j] + steps[j]| > threshold.
   std::size_t (*step_above)(const float* weights, const float* values, std::size_t count, float coefficient,
@@ -61,11 +80,11 @@ struct RowKernels {
   // Lists the entries whose keys are there, with their slots, and those that are not; returns how many are.
   std::size_t (*split)(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes,
                        std::size_t count, std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent);
-  // Sum of table[slots[i]] * values[listed[i]].
-  double (*dot_listed)(const float* table, const std::uint32_t* slots, const float* values, const std::uint32_t* listed,
-                       std::size_t count);
-  // taken[i] = from[listed[i]].
-  void (*take)(const std::uint32_t* from, const std::uint32_t* listed, std::size_t count, std::uint32_t* taken);
+  // The same, with both kinds' columns side by side.
+  std::size_t (*split_row)(const KeyBuckets& buckets, const RowEntries& row, std::size_t count, const SplitRow& out);
+  // Sum of table[slots[i] * stride] * values[i].
+  double (*dot_slots)(const float* table, std::uint32_t stride, const std::uint32_t* slots, const float* values,
+                      std::size_t count);
 };
 
 const SketchKernels& sketch_kernels(int depth);

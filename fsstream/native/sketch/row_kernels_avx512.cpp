@@ -1,46 +1,13 @@
 // row_kernels.cpp for AVX-512. This file alone is compiled for it (see CMakeLists.txt): it
 // must not emit inline functions of headers, which the linker might share with the rest.
-#include <cstring>
-
 #include "sketch/row_kernels.hpp"
 
 #if defined(__AVX512F__)
-#include <immintrin.h>
+#include "sketch/wide_lanes.hpp"
 
 namespace fsstream {
 
 namespace {
-
-constexpr std::size_t kWide = 16;
-
-inline __mmask16 lanes_left(std::size_t left) {
-  return left >= kWide ? 0xffff : static_cast<__mmask16>((1U << left) - 1);
-}
-
-inline __m512 median(const __m512 (&v)[1]) { return v[0]; }
-
-inline __m512 median(const __m512 (&v)[3]) {
-  return _mm512_max_ps(_mm512_min_ps(v[0], v[1]), _mm512_min_ps(_mm512_max_ps(v[0], v[1]), v[2]));
-}
-
-template <int D>
-inline __m512 median(const __m512 (&unsorted)[D]) {
-  __m512 v[D];
-  std::memcpy(v, unsorted, sizeof v);
-  for (int last = D - 1; last >= D / 2; --last)
-    for (int i = 0; i < last; ++i) {
-      const __m512 low = _mm512_min_ps(v[i], v[i + 1]);
-      v[i + 1] = _mm512_max_ps(v[i], v[i + 1]);
-      v[i] = low;
-    }
-  return v[D / 2];
-}
-
-// x ^ (place & sign), bit by bit.
-inline __m512i signed_by(__m512i x, __m512i place) {
-  constexpr int kXorOfAnd = 0x78;  // the truth table of a ^ (b & c)
-  return _mm512_ternarylogic_epi32(x, place, _mm512_set1_epi32(static_cast<int>(kSignBit)), kXorOfAnd);
-}
 
 inline __m512i index_of(__m512i place) { return _mm512_and_si512(place, _mm512_set1_epi32(0x7fffffff)); }
 
@@ -169,50 +136,66 @@ inline __mmask16 pass_filter(const KeyBuckets& buckets, __m512i home, __mmask16 
   return _mm512_test_epi32_mask(word, wanted);
 }
 
-std::size_t split(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes, std::size_t count,
-                  std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent) {
+// Writes the chosen lanes side by side.
+inline void pack(std::uint32_t* to, __mmask16 chosen, __m512i from) {
+  _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(chosen, from));
+}
+
+template <bool kColumns>
+inline std::size_t split_entries(const KeyBuckets& buckets, const RowEntries& row, std::size_t count,
+                                 const SplitRow& out) {
   std::size_t found = 0;
   for (std::size_t j = 0; j < count; j += kWide) {
     const __mmask16 lanes = lanes_left(count - j);
-    const __mmask16 maybe = pass_filter(buckets, _mm512_maskz_loadu_epi32(lanes, homes + j), lanes);
+    const __m512i homes = _mm512_maskz_loadu_epi32(lanes, row.homes + j);
+    const __mmask16 maybe = pass_filter(buckets, homes, lanes);
     alignas(64) std::uint32_t some[kWide];
     _mm512_store_si512(some, _mm512_set1_epi32(-1));
     for (std::uint32_t left = maybe; left != 0; left = _blsr_u32(left)) {
       const std::size_t i = _tzcnt_u32(left);
-      some[i] = find(buckets, keys[j + i], homes[j + i]);
+      some[i] = find(buckets, row.keys[j + i], row.homes[j + i]);
     }
     const __m512i at = _mm512_load_si512(some);
     const __mmask16 hit = _mm512_mask_cmpneq_epi32_mask(lanes, at, _mm512_set1_epi32(-1));
+    const auto missed = static_cast<__mmask16>(lanes & ~hit);
     const __m512i numbers = numbers_from(j);
-    _mm512_storeu_si512(slots + found, _mm512_maskz_compress_epi32(hit, at));
-    _mm512_storeu_si512(present + found, _mm512_maskz_compress_epi32(hit, numbers));
-    _mm512_storeu_si512(absent + (j - found),
-                        _mm512_maskz_compress_epi32(static_cast<__mmask16>(lanes & ~hit), numbers));
+    const std::size_t other = j - found;
+    pack(out.slots + found, hit, at);
+    pack(out.present + found, hit, numbers);
+    pack(out.absent + other, missed, numbers);
+    if constexpr (kColumns) {
+      const __m512i values = _mm512_maskz_loadu_epi32(lanes, row.values + j);
+      _mm512_storeu_si512(out.present_values + found, _mm512_maskz_compress_epi32(hit, values));
+      _mm512_storeu_si512(out.absent_values + other, _mm512_maskz_compress_epi32(missed, values));
+      pack(out.absent_places + other, missed, _mm512_maskz_loadu_epi32(lanes, row.places + j));
+      pack(out.absent_homes + other, missed, homes);
+    }
     found += static_cast<std::size_t>(__builtin_popcount(hit));
   }
   return found;
 }
 
-double dot_listed(const float* table, const std::uint32_t* slots, const float* values, const std::uint32_t* listed,
-                  std::size_t count) {
+std::size_t split(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes, std::size_t count,
+                  std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent) {
+  return split_entries<false>(buckets, {keys, homes, nullptr, nullptr}, count,
+                              {slots, present, nullptr, absent, nullptr, nullptr, nullptr});
+}
+
+std::size_t split_row(const KeyBuckets& buckets, const RowEntries& row, std::size_t count, const SplitRow& out) {
+  return split_entries<true>(buckets, row, count, out);
+}
+
+double dot_slots(const float* table, std::uint32_t stride, const std::uint32_t* slots, const float* values,
+                 std::size_t count) {
   Sums sums;
   for (std::size_t i = 0; i < count; i += kWide) {
     const __mmask16 lanes = lanes_left(count - i);
-    const __m512 zero = _mm512_setzero_ps();
-    const __m512i at = _mm512_maskz_loadu_epi32(lanes, slots + i);
-    const __m512i entry = _mm512_maskz_loadu_epi32(lanes, listed + i);
-    add_products(sums, _mm512_mask_i32gather_ps(zero, lanes, at, table, 4),
-                 _mm512_mask_i32gather_ps(zero, lanes, entry, values, 4), lanes);
+    const __m512i at =
+        _mm512_mullo_epi32(_mm512_maskz_loadu_epi32(lanes, slots + i), _mm512_set1_epi32(static_cast<int>(stride)));
+    add_products(sums, _mm512_mask_i32gather_ps(_mm512_setzero_ps(), lanes, at, table, 4),
+                 _mm512_maskz_loadu_ps(lanes, values + i), lanes);
   }
   return total(sums);
-}
-
-void take(const std::uint32_t* from, const std::uint32_t* listed, std::size_t count, std::uint32_t* taken) {
-  for (std::size_t i = 0; i < count; i += kWide) {
-    const __mmask16 lanes = lanes_left(count - i);
-    const __m512i entry = _mm512_maskz_loadu_epi32(lanes, listed + i);
-    _mm512_storeu_si512(taken + i, _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), lanes, entry, from, 4));
-  }
 }
 
 template <int D>
@@ -239,7 +222,7 @@ const SketchKernels* wide_sketch_kernels(int depth) {
 }
 
 const RowKernels* wide_row_kernels() {
-  static const RowKernels kernels = {&step_above, &find_listed, &split, &dot_listed, &take};
+  static const RowKernels kernels = {&step_above, &find_listed, &split, &split_row, &dot_slots};
   return &kernels;
 }
 

@@ -1,0 +1,97 @@
+#include "sketch/block_kernels.hpp"
+
+#include <stdexcept>
+
+#include "core/multiversion.hpp"
+#include "hash/mix.hpp"
+#include "sketch/median.hpp"
+
+namespace fsstream {
+
+namespace {
+
+void hash(const std::uint64_t* __restrict keys, std::size_t count, std::uint64_t seed, std::uint32_t block_mask,
+          std::uint32_t* __restrict blocks, std::uint32_t* __restrict bits) {
+  for (std::size_t j = 0; j < count; ++j) {
+    const std::uint64_t mixed = mix64(keys[j] ^ seed);
+    blocks[j] = static_cast<std::uint32_t>(mixed) & block_mask;
+    bits[j] = static_cast<std::uint32_t>(mixed >> 32);
+  }
+}
+
+template <int D>
+float* block_of(const BlockRows& rows, std::size_t j) {
+  return rows.cells + std::size_t{rows.blocks[j]} * BlockLayout<D>::kBlock;
+}
+
+template <int D>
+void estimate(const BlockRows& rows, std::size_t count, float* estimates) {
+  using Layout = BlockLayout<D>;
+  for (std::size_t j = 0; j < count; ++j) {
+    const float* block = block_of<D>(rows, j);
+    float seen[D];
+    for (unsigned r = 0; r < D; ++r)
+      seen[r] = signed_by(block[Layout::cell(rows.bits[j], r)], Layout::sign(rows.bits[j], r));
+    estimates[j] = median(seen);
+  }
+}
+
+template <int D>
+void add(const BlockRows& rows, std::size_t count, const float* steps) {
+  using Layout = BlockLayout<D>;
+  for (std::size_t j = 0; j < count; ++j) {
+    float* block = block_of<D>(rows, j);
+    for (unsigned r = 0; r < D; ++r)
+      block[Layout::cell(rows.bits[j], r)] += signed_by(steps[j], Layout::sign(rows.bits[j], r));
+  }
+}
+
+template <int D>
+void pairs(const BlockRows& rows, std::size_t count, float* first, float* second) {
+  for (std::size_t j = 0; j < count; ++j) {
+    const float* pair = block_of<D>(rows, j) + BlockLayout<D>::pair(rows.bits[j]);
+    first[j] = pair[0];
+    second[j] = pair[1];
+  }
+}
+
+template <int D>
+void set_pairs(const BlockRows& rows, std::size_t count, const float* first, const float* second) {
+  for (std::size_t j = 0; j < count; ++j) {
+    float* pair = block_of<D>(rows, j) + BlockLayout<D>::pair(rows.bits[j]);
+    pair[0] = first[j];
+    pair[1] = second[j];
+  }
+}
+
+}  // namespace
+
+template <int D>
+const BlockKernels& portable_block_kernels() {
+  static const BlockKernels kernels = {Compiled<&hash>::best(), &estimate<D>, &add<D>, &pairs<D>, &set_pairs<D>};
+  return kernels;
+}
+
+const BlockKernels& block_kernels(int depth) {
+  const bool wide_machine = instruction_set() == InstructionSet::kAvx512;
+  if (const auto* wide = wide_machine ? wide_block_kernels(depth) : nullptr; wide != nullptr) return *wide;
+  switch (depth) {
+    case 1:
+      return portable_block_kernels<1>();
+    case 3:
+      return portable_block_kernels<3>();
+    case 5:
+      return portable_block_kernels<5>();
+    case 7:
+      return portable_block_kernels<7>();
+    default:
+      throw std::invalid_argument("the depth of a sketch is 1, 3, 5 or 7");
+  }
+}
+
+template const BlockKernels& portable_block_kernels<1>();
+template const BlockKernels& portable_block_kernels<3>();
+template const BlockKernels& portable_block_kernels<5>();
+template const BlockKernels& portable_block_kernels<7>();
+
+}  // namespace fsstream
