@@ -149,18 +149,19 @@ inline std::size_t split_entries(const KeyBuckets& buckets, const RowEntries& ro
     const __mmask16 lanes = lanes_left(count - j);
     const __m512i homes = _mm512_maskz_loadu_epi32(lanes, row.homes + j);
     const __mmask16 maybe = pass_filter(buckets, homes, lanes);
-    alignas(64) std::uint32_t some[kWide];
-    _mm512_store_si512(some, _mm512_set1_epi32(-1));
+    std::uint32_t hits = 0;
+    std::uint32_t* slot = out.slots + found;
     for (std::uint32_t left = maybe; left != 0; left = _blsr_u32(left)) {
       const std::size_t i = _tzcnt_u32(left);
-      some[i] = find(buckets, row.keys[j + i], row.homes[j + i]);
+      *slot = find(buckets, row.keys[j + i], row.homes[j + i]);
+      const bool is_there = *slot != KeyBuckets::kNone;
+      hits |= std::uint32_t{is_there} << i;
+      slot += is_there;
     }
-    const __m512i at = _mm512_load_si512(some);
-    const __mmask16 hit = _mm512_mask_cmpneq_epi32_mask(lanes, at, _mm512_set1_epi32(-1));
+    const auto hit = static_cast<__mmask16>(hits);
     const auto missed = static_cast<__mmask16>(lanes & ~hit);
     const __m512i numbers = numbers_from(j);
     const std::size_t other = j - found;
-    pack(out.slots + found, hit, at);
     pack(out.present + found, hit, numbers);
     pack(out.absent + other, missed, numbers);
     if constexpr (kColumns) {
