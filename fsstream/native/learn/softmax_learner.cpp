@@ -8,8 +8,8 @@
 #include "core/dot.hpp"
 #include "core/errors.hpp"
 #include "core/math.hpp"
-#include "core/multiversion.hpp"
 #include "learn/flow.hpp"
+#include "learn/lane_kernels.hpp"
 
 namespace fsstream {
 
@@ -18,53 +18,8 @@ namespace {
 constexpr std::size_t kRun = 1024;  // entries hashed at once
 constexpr double kOutOfRange = 1e30;
 constexpr double kSmallestScale = 1e-9;
-constexpr float kSeedEvidence = 4.0F;  // rows that an earlier model's weight counts for
 const Loss kLogistic(Loss::Kind::kLogistic);
 constexpr float kNoClass = std::numeric_limits<float>::infinity();
-
-inline float magnitude(float x) { return x < 0 ? -x : x; }
-
-// sums += x w where the class is on.
-inline void score_on(const float* weights, const std::uint8_t* on, double x, std::size_t lanes, double* sums) {
-  for (std::size_t c = 0; c < lanes; ++c) sums[c] += on[c] != 0 ? static_cast<double>(weights[c]) * x : 0.0;
-}
-
-// sums += x w where |w| exceeds the class's threshold.
-inline void score_above(const float* weights, const float* thresholds, double x, std::size_t lanes, double* sums) {
-  for (std::size_t c = 0; c < lanes; ++c)
-    sums[c] += magnitude(weights[c]) > thresholds[c] ? static_cast<double>(weights[c]) * x : 0.0;
-}
-
-inline void pull_on(const std::uint8_t* on, double pull, std::size_t lanes, double* pulls) {
-  for (std::size_t c = 0; c < lanes; ++c) pulls[c] += on[c] != 0 ? pull : 0.0;
-}
-
-inline void step_beside(float* weights, const std::uint8_t* on, float factor, const float* active, const float* other,
-                        std::size_t lanes) {
-  for (std::size_t c = 0; c < lanes; ++c) weights[c] += factor * (on[c] != 0 ? active[c] : other[c]);
-}
-
-// Whether a weight exceeds the threshold of a class where the feature is not on.
-inline bool any_above(const float* weights, const std::uint8_t* on, const float* thresholds, float stature,
-                      std::size_t lanes) {
-  unsigned above = 0;
-  for (std::size_t c = 0; c < lanes; ++c)
-    above |= static_cast<unsigned>(magnitude(weights[c]) * stature > thresholds[c]) & static_cast<unsigned>(on[c] == 0);
-  return above != 0;
-}
-
-struct LaneKernels {
-  decltype(&score_on) on = Compiled<&score_on>::best();
-  decltype(&score_above) above = Compiled<&score_above>::best();
-  decltype(&pull_on) pull = Compiled<&pull_on>::best();
-  decltype(&step_beside) step = Compiled<&step_beside>::best();
-  decltype(&any_above) any = Compiled<&any_above>::best();
-};
-
-const LaneKernels& lane_kernels() {
-  static const LaneKernels kernels;
-  return kernels;
-}
 
 }  // namespace
 
@@ -91,7 +46,6 @@ void SoftmaxLearner::make_lanes(std::size_t lanes) {
   thresholds_.resize(lanes, kNoClass);
   for (auto* numbers : {&scores_, &shares_, &pulls_}) numbers->resize(lanes);
   for (auto* numbers : {&active_step_, &other_step_, &asked_step_, &asked_estimates_}) numbers->resize(lanes);
-  off_.resize(lanes);
 }
 
 // A class starts with no weight and no intercept. More lanes may need a narrower sketch.
@@ -214,11 +168,12 @@ void SoftmaxLearner::find_scores(const float* values) {
   const std::size_t lanes = sketch_.lanes();
   std::fill(scores_.begin(), scores_.end(), 0.0);
   for (const std::uint32_t j : beside_)
-    lane_kernels().on(kept_.weights(entries_[j].row), kept_.on(entries_[j].row), values[j], lanes, scores_.data());
+    lane_kernels().score_on(kept_.weights(entries_[j].row), kept_.on(entries_[j].row), values[j], lanes,
+                            scores_.data());
   if (!options_.exact)
     for (std::size_t i = 0; i < sketched_.size(); ++i)
-      lane_kernels().above(estimates_.data() + i * lanes, thresholds_.data(), values[sketched_[i]], lanes,
-                           scores_.data());
+      lane_kernels().score_above(estimates_.data() + i * lanes, thresholds_.data(), values[sketched_[i]], lanes,
+                                 scores_.data());
   for (std::size_t c = 0; c < classes_; ++c) scores_[c] = intercepts_[c] + scale_ * scores_[c];
 }
 
@@ -269,8 +224,8 @@ double SoftmaxLearner::adaptive_steps(std::size_t y, double h) {
   for (const Entry& entry : entries_) all += static_cast<double>(entry.rate) * entry.square;
   std::fill(pulls_.begin(), pulls_.end(), rate0);
   for (const std::uint32_t j : beside_)
-    lane_kernels().pull(kept_.on(entries_[j].row), static_cast<double>(entries_[j].rate) * entries_[j].square,
-                        sketch_.lanes(), pulls_.data());
+    lane_kernels().pull_on(kept_.on(entries_[j].row), static_cast<double>(entries_[j].rate) * entries_[j].square,
+                           sketch_.lanes(), pulls_.data());
   double active = pulls_[y];
   double other = all;
   for (std::size_t c = 0; c < classes_; ++c) {
@@ -326,115 +281,6 @@ void SoftmaxLearner::move(const float* values, std::size_t hashed) {
                         other_step_.data(), estimates_.data());
 }
 
-void SoftmaxLearner::admit(const Batch& batch, std::size_t first, std::size_t hashed) {
-  const std::size_t lanes = sketch_.lanes();
-  const std::uint32_t* homes = hashed_.column(static_cast<std::size_t>(sketch_.depth())) + hashed;
-  if (kept_.size() + sketched_.size() >= kept_.capacity()) {
-    make_room(sketched_.size());
-    for (std::size_t j = 0; j < entries_.size(); ++j) entries_[j].row = kept_.find(batch.keys[first + j], homes[j]);
-  }
-  const auto is_candidate = [&](const Entry& entry, const float* weights, float stature) {
-    const std::uint8_t* on = entry.row == ClassFeatures::kNone ? off_.data() : kept_.on(entry.row);
-    return lane_kernels().any(weights, on, thresholds_.data(), stature, lanes);
-  };
-  for (const std::uint32_t j : beside_) {
-    const Entry& entry = entries_[j];
-    if (entry.row == ClassFeatures::kNone) continue;  // it was idle and has left to make room
-    const float stature = entry.stature * entry.unit;
-    if (is_candidate(entry, kept_.weights(entry.row), stature)) turn_on(entry.row, kept_.weights(entry.row), stature);
-  }
-  for (std::size_t i = 0; i < sketched_.size(); ++i) {
-    const std::uint32_t j = sketched_[i];
-    Entry& entry = entries_[j];
-    const float* weights = estimates_.data() + i * lanes;
-    if (!is_candidate(entry, weights, entry.stature)) continue;
-    const Key key = batch.keys[first + j];
-    entry.row = kept_.find(key, homes[j]);
-    if (entry.row == ClassFeatures::kNone) {
-      entry.row = kept_.add(key, homes[j], kept_.names().add_name(batch, first + j));
-      kept_.evidence(entry.row) = entry.evidence;
-      for (std::size_t c = 0; options_.exact && c < classes_; ++c)
-        kept_.weights(entry.row)[c] = weights[c] / entry.unit;
-    }
-    turn_on(entry.row, weights, entry.stature);
-  }
-}
-
-// Where its claim exceeds the class's threshold; every turn may change a threshold.
-void SoftmaxLearner::turn_on(Row row, const float* weights, float stature) {
-  for (std::size_t c = 0; c < classes_; ++c) {
-    if (kept_.is_on(row, c) || !(magnitude(weights[c]) * stature > thresholds_[c])) continue;
-    kept_.turn_on(row, c);
-    if (++candidates_[c] >= 2 * options_.k) prune(c);
-  }
-}
-
-// What the sketch says of a key's weights, in asked_estimates_.
-void SoftmaxLearner::ask(Key key) {
-  constexpr std::uint32_t kOnly = 0;
-  sketch_.hash(&key, 1, asked_);
-  sketch_.kernels().estimate(sketch_.rows(asked_, 0), &kOnly, 1, asked_estimates_.data());
-}
-
-// Adds asked_step_ to the key that was asked for.
-void SoftmaxLearner::tell() {
-  constexpr std::uint32_t kOnly = 0;
-  constexpr float kWhole = 1.0F;
-  sketch_.kernels().add(sketch_.rows(asked_, 0), &kOnly, 1, &kWhole, asked_step_.data(), asked_estimates_.data());
-}
-
-float SoftmaxLearner::stored_weight(Row row, std::size_t c) {
-  if (options_.exact) return kept_.weights(row)[c];
-  ask(kept_.key(row));
-  return asked_estimates_[c];
-}
-
-float SoftmaxLearner::claim(Row row, float weight) const {
-  if (!options_.adaptive) return magnitude(weight);
-  const Evidence& known = kept_.evidence(row);
-  return magnitude(weight) * static_cast<float>(known.unit()) * stature_of(known);
-}
-
-// The k best claims to class c stay; the weakest of them is the threshold from now on.
-void SoftmaxLearner::prune(std::size_t c) {
-  std::vector<ActiveSet::Entry> all;
-  for (Row row = 0; row < kept_.size(); ++row)
-    if (kept_.is_on(row, c)) all.push_back({kept_.key(row), claim(row, stored_weight(row, c)), row});
-  const auto weakest = all.begin() + static_cast<std::ptrdiff_t>(options_.k) - 1;
-  std::nth_element(all.begin(), weakest, all.end(), ActiveSet::better);
-  thresholds_[c] = weakest->weight;
-  for (auto left = weakest + 1; left != all.end(); ++left) kept_.turn_off(left->slot, c);
-  candidates_[c] = options_.k;
-  ++prunes_;
-}
-
-// Idle features leave; when that is not enough, the tables grow.
-void SoftmaxLearner::make_room(std::size_t more) {
-  std::vector<std::pair<Key, Row>> idle;
-  for (Row row = 0; row < kept_.size(); ++row)
-    if (kept_.idle(row)) idle.emplace_back(kept_.key(row), row);
-  std::sort(idle.begin(), idle.end());
-  if (options_.exact)
-    for (const auto& [key, row] : idle) hand_over(row);
-  const std::size_t staying = kept_.size() - idle.size();
-  std::size_t capacity = kept_.capacity();
-  if (2 * (staying + more) > capacity) capacity = 2 * (staying + 2 * more);
-  if (sketch_.bytes() + ClassFeatures::bytes_of(capacity, sketch_.lanes()) > options_.memory) throw too_big();
-  kept_.compact(capacity, [this](Key key) { return sketch_.home(key); });
-}
-
-// The sketch gets what it does not know of the weights, so that asking gives them back.
-void SoftmaxLearner::hand_over(Row row) {
-  const Evidence& known = kept_.evidence(row);
-  const auto unit = static_cast<float>(options_.adaptive ? known.unit() : 1.0);
-  ask(kept_.key(row));
-  for (std::size_t c = 0; c < sketch_.lanes(); ++c) asked_step_[c] = kept_.weights(row)[c] * unit - asked_estimates_[c];
-  tell();
-  if (!options_.adaptive) return;
-  Evidence& cell = cells_[asked_.column(0)[0] & static_cast<std::uint32_t>(sketch_.width() - 1)];
-  if (known.count > cell.count) cell = known;
-}
-
 void SoftmaxLearner::shrink(double factor) {
   scale_ *= factor;
   if (scale_ >= kSmallestScale) return;
@@ -460,104 +306,6 @@ void SoftmaxLearner::fade() {
 LimitExceeded SoftmaxLearner::too_big() const {
   return LimitExceeded("the active features of " + std::to_string(classes_) +
                        " classes do not fit into --memory\nraise --memory or lower --k");
-}
-
-void SoftmaxLearner::seed(Key key, const std::string& name, std::size_t c, float weight) {
-  meet_classes(c + 1);
-  if (kept_.size() + 1 >= kept_.capacity()) make_room(1);
-  const std::uint32_t home = sketch_.home(key);
-  Row row = kept_.find(key, home);
-  if (row == ClassFeatures::kNone) {
-    row = kept_.add(key, home, kept_.names().add_name(name, key));
-    kept_.evidence(row) = {0.0F, kSeedEvidence};
-  }
-  const auto stored = static_cast<float>(weight / scale_);
-  kept_.weights(row)[c] = stored;
-  if (!options_.exact) {
-    ask(key);
-    std::fill(asked_step_.begin(), asked_step_.end(), 0.0F);
-    asked_step_[c] = stored - asked_estimates_[c];
-    tell();
-  }
-  if (kept_.is_on(row, c)) return;
-  kept_.turn_on(row, c);
-  if (++candidates_[c] >= 2 * options_.k) prune(c);
-}
-
-std::vector<SoftmaxLearner::Chosen> SoftmaxLearner::top() {
-  struct Candidate {
-    float claim;
-    float weight;
-    std::string name;
-  };
-  std::vector<Chosen> chosen;
-  for (std::size_t c = 0; c < classes_; ++c) {
-    std::vector<Candidate> all;
-    for (Row row = 0; row < kept_.size(); ++row) {
-      if (!kept_.is_on(row, c)) continue;
-      const float stored = stored_weight(row, c);
-      const auto weight = static_cast<float>(stored * scale_);
-      if (weight == 0.0F) continue;
-      if (!std::isfinite(weight)) throw Diverged("the weights left the range of numbers\nscale the rows");
-      all.push_back({claim(row, stored), weight, kept_.name(row, sketch_.home(kept_.key(row)))});
-    }
-    std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-      return a.claim != b.claim ? a.claim > b.claim : a.name < b.name;
-    });
-    if (all.size() > options_.k) all.resize(options_.k);
-    for (Candidate& best : all) chosen.push_back({static_cast<std::uint32_t>(c), best.weight, std::move(best.name)});
-  }
-  return chosen;
-}
-
-std::pair<double, double> SoftmaxLearner::take_progress() {
-  const std::pair<double, double> progress{progressive_loss_, progressive_weight_};
-  progressive_loss_ = progressive_weight_ = 0.0;
-  return progress;
-}
-
-void SoftmaxLearner::save(StateWriter& out) const {
-  const double numbers[] = {
-      scale_, intercept_evidence_, spread_, squares_, entries_seen_, progressive_loss_, progressive_weight_, fading_};
-  const std::uint64_t counts[] = {rows_, prunes_, sketch_.width()};
-  out.put("softmax", std::span<const double>(numbers));
-  out.put("rows", std::span<const std::uint64_t>(counts));
-  out.put("intercepts", std::span<const double>(intercepts_));
-  out.put("thresholds", std::span<const float>(thresholds_.data(), classes_));
-  out.put("sketch", sketch_.cells());
-  const auto* cells = reinterpret_cast<const float*>(cells_.data());
-  out.put("evidence_cells", std::span<const float>(cells, 2 * cells_.size()));
-  kept_.save(out);
-}
-
-void SoftmaxLearner::load(const StateReader& in) {
-  const auto numbers = of_size(in.doubles("softmax"), 8, "softmax");
-  const auto counts = of_size(in.words("rows"), 3, "rows");
-  const auto intercepts = in.doubles("intercepts");
-  meet_classes(intercepts.size());
-  while (sketch_.width() > counts[2] && sketch_.width() > 2) fold();
-  const auto sketch = of_size(in.floats("sketch"), sketch_.cells().size(), "sketch");
-  const auto cells = of_size(in.floats("evidence_cells"), 2 * cells_.size(), "evidence_cells");
-  const auto thresholds = of_size(in.floats("thresholds"), classes_, "thresholds");
-  std::copy(sketch.begin(), sketch.end(), sketch_.cells().begin());
-  std::copy(cells.begin(), cells.end(), reinterpret_cast<float*>(cells_.data()));
-  std::copy(thresholds.begin(), thresholds.end(), thresholds_.begin());
-  std::copy(intercepts.begin(), intercepts.end(), intercepts_.begin());
-  kept_.load(in, [this](Key key) { return sketch_.home(key); });
-  for (std::size_t c = 0; c < classes_; ++c) {
-    candidates_[c] = 0;
-    for (Row row = 0; row < kept_.size(); ++row) candidates_[c] += kept_.is_on(row, c) ? 1 : 0;
-  }
-  scale_ = numbers[0];
-  intercept_evidence_ = numbers[1];
-  spread_ = numbers[2];
-  squares_ = numbers[3];
-  entries_seen_ = numbers[4];
-  progressive_loss_ = numbers[5];
-  progressive_weight_ = numbers[6];
-  fading_ = numbers[7];
-  rows_ = counts[0];
-  prunes_ = counts[1];
 }
 
 }  // namespace fsstream

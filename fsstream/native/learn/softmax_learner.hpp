@@ -157,7 +157,6 @@ class SoftmaxLearner {
   std::vector<double> pulls_;         // by lane: sum of r x^2 over what is active
   std::vector<float> active_step_;    // by lane
   std::vector<float> other_step_;
-  std::vector<std::uint8_t> off_;  // by lane: on nowhere
   std::vector<float> asked_step_;  // by lane, of one key
   std::vector<float> asked_estimates_;
 };

@@ -1,0 +1,58 @@
+// What a softmax learner writes down, and takes over again.
+#include <algorithm>
+
+#include "learn/softmax_learner.hpp"
+
+namespace fsstream {
+
+std::pair<double, double> SoftmaxLearner::take_progress() {
+  const std::pair<double, double> progress{progressive_loss_, progressive_weight_};
+  progressive_loss_ = progressive_weight_ = 0.0;
+  return progress;
+}
+
+void SoftmaxLearner::save(StateWriter& out) const {
+  const double numbers[] = {
+      scale_, intercept_evidence_, spread_, squares_, entries_seen_, progressive_loss_, progressive_weight_, fading_};
+  const std::uint64_t counts[] = {rows_, prunes_, sketch_.width()};
+  out.put("softmax", std::span<const double>(numbers));
+  out.put("rows", std::span<const std::uint64_t>(counts));
+  out.put("intercepts", std::span<const double>(intercepts_));
+  out.put("thresholds", std::span<const float>(thresholds_.data(), classes_));
+  out.put("sketch", sketch_.cells());
+  const auto* cells = reinterpret_cast<const float*>(cells_.data());
+  out.put("evidence_cells", std::span<const float>(cells, 2 * cells_.size()));
+  kept_.save(out);
+}
+
+void SoftmaxLearner::load(const StateReader& in) {
+  const auto numbers = of_size(in.doubles("softmax"), 8, "softmax");
+  const auto counts = of_size(in.words("rows"), 3, "rows");
+  const auto intercepts = in.doubles("intercepts");
+  meet_classes(intercepts.size());
+  while (sketch_.width() > counts[2] && sketch_.width() > 2) fold();
+  const auto sketch = of_size(in.floats("sketch"), sketch_.cells().size(), "sketch");
+  const auto cells = of_size(in.floats("evidence_cells"), 2 * cells_.size(), "evidence_cells");
+  const auto thresholds = of_size(in.floats("thresholds"), classes_, "thresholds");
+  std::copy(sketch.begin(), sketch.end(), sketch_.cells().begin());
+  std::copy(cells.begin(), cells.end(), reinterpret_cast<float*>(cells_.data()));
+  std::copy(thresholds.begin(), thresholds.end(), thresholds_.begin());
+  std::copy(intercepts.begin(), intercepts.end(), intercepts_.begin());
+  kept_.load(in, [this](Key key) { return sketch_.home(key); });
+  for (std::size_t c = 0; c < classes_; ++c) {
+    candidates_[c] = 0;
+    for (Row row = 0; row < kept_.size(); ++row) candidates_[c] += kept_.is_on(row, c) ? 1 : 0;
+  }
+  scale_ = numbers[0];
+  intercept_evidence_ = numbers[1];
+  spread_ = numbers[2];
+  squares_ = numbers[3];
+  entries_seen_ = numbers[4];
+  progressive_loss_ = numbers[5];
+  progressive_weight_ = numbers[6];
+  fading_ = numbers[7];
+  rows_ = counts[0];
+  prunes_ = counts[1];
+}
+
+}  // namespace fsstream
