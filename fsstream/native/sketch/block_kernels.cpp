@@ -1,9 +1,8 @@
 #include "sketch/block_kernels.hpp"
 
-#include <stdexcept>
-
 #include "core/multiversion.hpp"
 #include "hash/mix.hpp"
+#include "sketch/by_depth.hpp"
 #include "sketch/median.hpp"
 
 namespace fsstream {
@@ -75,18 +74,7 @@ const BlockKernels& portable_block_kernels() {
 const BlockKernels& block_kernels(int depth) {
   const bool wide_machine = instruction_set() == InstructionSet::kAvx512;
   if (const auto* wide = wide_machine ? wide_block_kernels(depth) : nullptr; wide != nullptr) return *wide;
-  switch (depth) {
-    case 1:
-      return portable_block_kernels<1>();
-    case 3:
-      return portable_block_kernels<3>();
-    case 5:
-      return portable_block_kernels<5>();
-    case 7:
-      return portable_block_kernels<7>();
-    default:
-      throw std::invalid_argument("the depth of a sketch is 1, 3, 5 or 7");
-  }
+  return *by_depth(depth, [](auto d) { return &portable_block_kernels<d()>(); });
 }
 
 template const BlockKernels& portable_block_kernels<1>();

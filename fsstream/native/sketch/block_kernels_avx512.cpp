@@ -2,6 +2,7 @@
 #include "sketch/block_kernels.hpp"
 
 #if defined(__AVX512F__)
+#include "sketch/by_depth.hpp"
 #include "sketch/wide_lanes.hpp"
 
 namespace fsstream {
@@ -128,18 +129,7 @@ const BlockKernels* wide_kernels() {
 }  // namespace
 
 const BlockKernels* wide_block_kernels(int depth) {
-  switch (depth) {
-    case 1:
-      return wide_kernels<1>();
-    case 3:
-      return wide_kernels<3>();
-    case 5:
-      return wide_kernels<5>();
-    case 7:
-      return wide_kernels<7>();
-    default:
-      return nullptr;
-  }
+  return by_depth(depth, [](auto d) { return wide_kernels<d()>(); });
 }
 
 }  // namespace fsstream

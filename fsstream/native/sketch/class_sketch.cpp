@@ -6,6 +6,7 @@
 
 #include "core/multiversion.hpp"
 #include "hash/mix.hpp"
+#include "sketch/by_depth.hpp"
 #include "sketch/median.hpp"
 
 namespace fsstream {
@@ -71,18 +72,7 @@ const ClassKernels& kernels_of_depth() {
 }
 
 const ClassKernels& class_kernels(int depth) {
-  switch (depth) {
-    case 1:
-      return kernels_of_depth<1>();
-    case 3:
-      return kernels_of_depth<3>();
-    case 5:
-      return kernels_of_depth<5>();
-    case 7:
-      return kernels_of_depth<7>();
-    default:
-      throw std::invalid_argument("the depth of a sketch is 1, 3, 5 or 7");
-  }
+  return *by_depth(depth, [](auto d) { return &kernels_of_depth<d()>(); });
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 #include "sketch/row_kernels.hpp"
 
-#include <stdexcept>
-
 #include "core/lanes.hpp"
 #include "core/multiversion.hpp"
 #include "hash/mix.hpp"
+#include "sketch/by_depth.hpp"
 #include "sketch/median.hpp"
 
 namespace fsstream {
@@ -143,18 +142,7 @@ const RowKernels& portable_row_kernels() {
 const SketchKernels& sketch_kernels(int depth) {
   const bool wide_machine = instruction_set() == InstructionSet::kAvx512;
   if (const auto* wide = wide_machine ? wide_sketch_kernels(depth) : nullptr; wide != nullptr) return *wide;
-  switch (depth) {
-    case 1:
-      return portable_sketch_kernels<1>();
-    case 3:
-      return portable_sketch_kernels<3>();
-    case 5:
-      return portable_sketch_kernels<5>();
-    case 7:
-      return portable_sketch_kernels<7>();
-    default:
-      throw std::invalid_argument("the depth of a sketch is 1, 3, 5 or 7");
-  }
+  return *by_depth(depth, [](auto d) { return &portable_sketch_kernels<d()>(); });
 }
 
 const RowKernels& row_kernels() {

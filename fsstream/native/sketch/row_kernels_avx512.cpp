@@ -3,6 +3,7 @@
 #include "sketch/row_kernels.hpp"
 
 #if defined(__AVX512F__)
+#include "sketch/by_depth.hpp"
 #include "sketch/wide_lanes.hpp"
 
 namespace fsstream {
@@ -208,18 +209,7 @@ const SketchKernels* wide_kernels() {
 }  // namespace
 
 const SketchKernels* wide_sketch_kernels(int depth) {
-  switch (depth) {
-    case 1:
-      return wide_kernels<1>();
-    case 3:
-      return wide_kernels<3>();
-    case 5:
-      return wide_kernels<5>();
-    case 7:
-      return wide_kernels<7>();
-    default:
-      return nullptr;
-  }
+  return by_depth(depth, [](auto d) { return wide_kernels<d()>(); });
 }
 
 const RowKernels* wide_row_kernels() {
