@@ -126,6 +126,7 @@ def learn_and_judge(
     common = Common(k=k, learning_rate=rate, intercept=True)
     learner = kind(common, kind.Parameters(**settings), Task("logistic", ("-1", "1")))
     learner.update(train.batch())
+    learner.end_pass()
     chosen = learner.selection()
     scores = test.scores(chosen.raw_names, chosen.weights, float(learner.intercepts()[0]))
     return float(np.mean((scores > 0) == (test.targets > 0))), auc_of(scores, test.targets > 0)
