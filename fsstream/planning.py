@@ -5,8 +5,11 @@ the backend on more and more of it, and a reader that keeps nothing:
 
     memory   what reading takes, measured on so much that nothing in flight grows any more, and what the
              learner has beyond that, extended to the whole stream like the entries, the features, or
-             not, whichever fits the trials best; at least what the learner says it will allocate.
-    time     by the power of the bytes that the last two trials show.
+             not, whichever fits the trials best; at least what the learner says it will allocate. A learner
+             that is too slow for large trials is watched for some seconds on all that was looked at: most
+             allocate first and work then.
+    time     by the power of the bytes that the last two trials show; `timed_on` says what share of the
+             stream the last one was.
     disk     the spool or the transposed runs, if they are needed, by the density of what was looked at.
 
 A stream that the trials saw whole is not estimated but measured. Standard input is not read, nor is
@@ -34,7 +37,7 @@ from fsstream.reading import Reading
 from fsstream.task import decide
 from fsstream.text import to_text
 from fsstream.training import check_uses, common_options, find_backend
-from fsstream.trial import run_apart
+from fsstream.trial import peak_within, run_apart
 from fsstream.units import show_size
 
 if TYPE_CHECKING:
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
 READER = ("hashing", ("bits=1",))  # a backend that keeps nothing to speak of
 FIRST_TRIAL, LARGEST_TRIAL = 1 << 20, 64 << 20  # bytes
 LONG_TRIAL = 2.0  # seconds: a larger trial would take too long
+GLIMPSE = 10.0  # seconds that one is watched for, to see its memory
 TRANSPOSED_ENTRY, TRANSPOSED_FEATURE = 20, 40  # bytes in memory while rows become columns
 NOISE = 1 << 20  # bytes of memory that two runs of one kind may differ by
 
@@ -122,7 +126,7 @@ def _unseen(options: SelectOptions) -> str | None:
 
 def _answer(options: SelectOptions, parts: dict[str, int], **found: Any) -> dict[str, Any]:
     empty: dict[str, Any] = dict.fromkeys(
-        ("memory", "passes", "disk", "seconds", "rows", "entries", "looked_at", "note")
+        ("memory", "passes", "disk", "seconds", "rows", "entries", "looked_at", "timed_on", "note")
     )
     return {**empty, **found, "learner": parts, "limit": options.memory_bytes}
 
@@ -191,7 +195,7 @@ def _estimate(options: SelectOptions, head: Head, parts: dict[str, int], path: P
     trials = _trials(options, head, path)
     last = trials[-1]
     if last.size == head.size and head.share == 1:
-        return {"memory": last.memory, "seconds": last.seconds, "passes": last.passes}
+        return {"memory": last.memory, "seconds": last.seconds, "passes": last.passes, "timed_on": 1.0}
     reader, settings = READER
     reads = dataclasses.replace(
         options, algo=reader, set=settings, loss=_reader_loss(head.task.loss), k=None, l1=None, l2=None,
@@ -205,8 +209,19 @@ def _estimate(options: SelectOptions, head: Head, parts: dict[str, int], path: P
     ]
     fixed = sum(size for what, size in parts.items() if "at most" not in what)
     learner = max(_state(apart, trials, head), fixed)
+    if last.size < head.size:
+        peak = _glimpse(options, head, path)
+        if peak:
+            seen = Measured(head.size, peak, 0.0, 0)
+            learner = max(learner, _state([*apart, peak - inflight], [*trials, seen], head))
     memory = inflight + min(learner, options.memory_bytes)
-    return {"memory": round(memory), "seconds": _time(trials, head), "passes": last.passes}
+    timed_on = round(last.size * head.share / head.size, 6)
+    return {
+        "memory": round(memory),
+        "seconds": _time(trials, head),
+        "passes": last.passes,
+        "timed_on": timed_on,
+    }
 
 
 def _state(apart: list[int], trials: list[Measured], head: Head) -> float:
@@ -244,10 +259,15 @@ def _time(trials: list[Measured], head: Head) -> float:
     return float(last.seconds * ratio ** min(max(power, 1.0), 2.0))
 
 
+def _alone(options: SelectOptions) -> SelectOptions:
+    """Without what a run leaves behind."""
+    quiet: dict[str, Any] = dict.fromkeys(("output", "model", "summary", "bad_lines", "lock", "checkpoint"))
+    return dataclasses.replace(options, quiet=True, checkpoint_every=None, with_state=False, **quiet)
+
+
 def _trials(options: SelectOptions, head: Head, path: Path) -> list[Measured]:
     """Larger and larger beginnings, until one takes long or there is no more."""
-    quiet: dict[str, Any] = dict.fromkeys(("output", "model", "summary", "bad_lines", "lock"))
-    alone = dataclasses.replace(options, quiet=True, **quiet)
+    alone = _alone(options)
     trials: list[Measured] = []
     size = FIRST_TRIAL
     while True:
@@ -262,7 +282,19 @@ def _trials(options: SelectOptions, head: Head, path: Path) -> list[Measured]:
         size *= 4
 
 
+def _glimpse(options: SelectOptions, head: Head, path: Path) -> int:
+    """The memory that a run on all that was looked at has in its first seconds."""
+    return peak_within(*_trial(_alone(options), head, head.size, path)[:2], GLIMPSE)
+
+
 def _run(options: SelectOptions, head: Head, size: int, path: Path) -> Measured:
+    options, place, written = _trial(options, head, size, path)
+    summary = run_apart(options, place)
+    return Measured(written, summary["peak_memory"], summary["seconds"], summary["passes"])
+
+
+def _trial(options: SelectOptions, head: Head, size: int, path: Path) -> tuple[SelectOptions, Path, int]:
+    """The options that run a beginning, where its summary goes, and how long the beginning is."""
     with path.open("wb") as file:
         for piece in head.pieces:
             if file.tell() >= size:
@@ -271,8 +303,7 @@ def _run(options: SelectOptions, head: Head, size: int, path: Path) -> Measured:
         written = file.tell()
     if written < head.size or head.share < 1:
         options = dataclasses.replace(options, inputs=(str(path),), format=head.reading["format"])
-    summary = run_apart(dataclasses.replace(options, quiet=True), path.with_name("summary"))
-    return Measured(written, summary["peak_memory"], summary["seconds"], summary["passes"])
+    return dataclasses.replace(options, quiet=True), path.with_name("summary"), written
 
 
 def _reader_loss(loss: str) -> str:

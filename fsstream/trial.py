@@ -1,6 +1,7 @@
 """The command `select` in a process of its own, so that its peak of memory is its alone.
 
-In: options as JSON on standard input. Out: the summary, in the file that they name.
+In: options as JSON on standard input. Out: the summary, in the file that they name; or, of a run that is
+stopped after some seconds, the peak until then.
 """
 
 from __future__ import annotations
@@ -9,31 +10,60 @@ import dataclasses
 import json
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 from fsstream.config import SelectOptions, from_mapping
 from fsstream.errors import FsstreamError
+from fsstream.memory import peak_memory
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fsstream.config import InputOptions
 
+_LOOK = 0.02  # seconds between looks at a process
+
 
 def run_apart(options: InputOptions, summary: Path) -> dict[str, Any]:
     """The summary of a run; FsstreamError with the message of one that failed."""
-    done = subprocess.run(
+    with _started(options, summary) as process:
+        said = process.communicate()[1]
+    if process.returncode:
+        raise FsstreamError(said.strip().splitlines()[-1] if said.strip() else "it was ended")
+    found: dict[str, Any] = json.loads(summary.read_bytes())
+    return found
+
+
+def peak_within(options: InputOptions, summary: Path, seconds: float) -> int:
+    """The most memory a run had in its first seconds; 0 when it failed."""
+    peak, ends = 0, time.monotonic() + seconds
+    with _started(options, summary) as process:
+        try:
+            while process.poll() is None and time.monotonic() < ends:
+                peak = max(peak, peak_memory(process.pid))
+                time.sleep(_LOOK)
+        finally:
+            process.kill()
+    if process.returncode == 0:
+        peak = int(json.loads(summary.read_bytes())["peak_memory"])
+    return peak if process.returncode in (0, -9) else 0
+
+
+def _started(options: InputOptions, summary: Path) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
         [sys.executable, "-m", "fsstream.trial"],
-        input=json.dumps({**dataclasses.asdict(options), "summary": str(summary)}),
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        check=False,
     )
-    if done.returncode:
-        raise FsstreamError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "it was ended")
-    found: dict[str, Any] = json.loads(summary.read_bytes())
-    return found
+    assert process.stdin is not None
+    json.dump({**dataclasses.asdict(options), "summary": str(summary)}, process.stdin)
+    process.stdin.flush()
+    process.stdin.close()
+    process.stdin = None  # communicate would flush it again
+    return process
 
 
 def _main() -> None:
