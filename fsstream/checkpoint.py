@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fsstream.config import ResumeOptions
 
 FORMAT = "fsstream checkpoint"
-VERSION = 1
+VERSION = 2
 DEFAULT_SECONDS = 60.0
 _PIECE_BYTES = 1 << 20
 _PATHS = (
@@ -59,6 +59,7 @@ class Snapshot:
     counts: Mapping[str, Any]  # of the reading
     notes: list[str]
     validation: Mapping[str, Any] | None
+    course: Mapping[str, Any]  # of the run until now, for its summary
     members: Members  # of the learner, the meter and the validation, by prefix
 
     def part(self, prefix: str) -> Members:
@@ -206,6 +207,7 @@ def _snapshot_from(plain: Mapping[str, Any] | None, members: Members) -> Snapsho
         counts=dict(plain["counts"]),
         notes=[str(note) for note in plain["notes"]],
         validation=plain["validation"],
+        course=dict(plain["course"]),
         members=members,
     )
 

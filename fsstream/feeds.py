@@ -17,6 +17,7 @@ from fsstream.config import InputOptions, split_class_weight
 from fsstream.errors import DataError, UsageError
 from fsstream.model import load_model
 from fsstream.reading import Reading, row_fault
+from fsstream.rows import Rows
 from fsstream.sources import Position
 from fsstream.sources.spool import Spool
 from fsstream.sources.transpose import Columns
@@ -236,7 +237,7 @@ class RowFeed:
                 continue
             self.aim.resolve(parsed)
             self.place = Place(parsed.block.end)
-            self.size += len(parsed.block.data)
+            self.size += _bytes_of(parsed.batch) if isinstance(parsed, Rows) else len(parsed.block.data)
             yield parsed.batch
         if self._spool is not None:
             self._spool.finish()

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsstream._native import Batch, NameFilter
-from fsstream.config import ApplyOptions
-from fsstream.errors import DataError, FsstreamError, UsageError
+from fsstream.config import ApplyOptions, SelectOptions
+from fsstream.errors import DataError, FsstreamError
 from fsstream.formats import detect, format_named, make_parser, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.pipeline import Parsed, parse_blocks
@@ -244,9 +244,11 @@ class RowsReading(AnyReading):
         return Labels.seen(texts[:PEEK_RECORDS], values[:PEEK_RECORDS])
 
     def batches(self, start: Position | None = None, *, skip: bool = True) -> Iterator[Parsed]:
-        """One pass over the rows, which have no positions to start from."""
-        assert start is None
-        return self._counted(map(self._as_wanted, self._rows()))
+        """One pass over the rows; from a start only where the source knows places."""
+        if start is None:
+            return self._counted(map(self._as_wanted, self._rows()))
+        self._ahead, self._pass = [], None
+        return self._counted(map(self._as_wanted, self.input.rows_from(start, skip=skip)), start)
 
     def _rows(self) -> Iterator[Rows]:
         started, self._pass = self._pass, None
@@ -277,11 +279,11 @@ def make_reading(
         return Reading(options, given)
     from fsstream.parquet import ParquetSource
 
-    files = ParquetSource(given, getattr(options, "spool_dir", None))
+    memory = options.memory_bytes if isinstance(options, SelectOptions) else None
+    folder = getattr(options, "spool_dir", None)
+    files = ParquetSource(given, folder, memory=memory, keep_positions=keep_positions)
     try:
         dataclasses.replace(options, format="parquet").check()  # an option it has no use for is an error
-        if keep_positions:
-            raise UsageError("--checkpoint has no use with Parquet, whose rows have no place to go on from")
         return RowsReading(options, files)
     except BaseException:
         files.close()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from fsstream.formats.options import FormatOptions
+    from fsstream.sources import Position
 
 _LARGEST_COLUMN = 2**63 - 1  # scipy's indices are signed
 
@@ -130,6 +131,10 @@ class RowSource(ABC):
     @abstractmethod
     def rows(self) -> Iterator[Rows]:
         """One pass; the rows are the taker's to change."""
+
+    def rows_from(self, start: Position, *, skip: bool) -> Iterator[Rows]:
+        """One pass from a place on, or with what lies before it; of sources whose rows have places."""
+        raise UsageError(f"{self.name}: these rows have no place to go on from")
 
     @property
     def names(self) -> list[str]:

@@ -161,7 +161,7 @@ class _Run:
     def _go_on(self, before: Snapshot) -> None:
         """Take over what an interrupted run had learned."""
         self.passes, self._place = before.passes, before.feed.place
-        self._course.go_on(before.feed.rows * max(before.passes, 1))
+        self._course.go_on(before.course)
         self._meter.restore(before.part("meter"))
         self.learner.restore(before.part("learner"))
         if not self.learner.resumes_within_a_pass:
@@ -198,7 +198,9 @@ class _Run:
     def mark(self) -> Mark:
         """Where the run stands between two batches."""
         aim = self._aim
-        return Mark(self._place, aim.rows, len(aim.labels), self._reading.counts(), self._feed.size)
+        return Mark(
+            self._place, aim.rows, len(aim.labels), self._reading.counts(), self._feed.size, self._course.rows
+        )
 
     def snapshot(self, mark: Mark) -> Snapshot:
         """All of the run, as it was at the mark."""
@@ -219,6 +221,7 @@ class _Run:
             counts=mark.counts,
             notes=self._reading.notes,
             validation=validation,
+            course=self._course.state(mark.learned),
             members={
                 f"{part}/{name}": array for part, arrays in parts.items() for name, array in arrays.items()
             },

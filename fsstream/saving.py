@@ -31,6 +31,7 @@ class Mark:
     labels: int
     counts: Mapping[str, Any]
     size: int  # bytes learned
+    learned: int  # rows or features, in all passes
 
 
 class Savable(Protocol):

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -45,9 +46,9 @@ def started(*arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
-def stopped_half_way(folder: Path, number: int) -> subprocess.CompletedProcess[bytes]:
+def stopped_half_way(folder: Path, number: int, *more: str) -> subprocess.CompletedProcess[bytes]:
     """A run on a pipe that has given half of the rows and nothing more when the signal comes."""
-    process = started("select", *OPTIONS, *SAVING)
+    process = started("select", *OPTIONS, *SAVING, *more)
     assert process.stdin is not None
     process.stdin.write(ROWS[: len(ROWS) // 2])
     process.stdin.flush()
@@ -187,3 +188,20 @@ def test_a_second_signal_ends_the_program_at_once() -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert (done.returncode, done.stdout) == (128 + signal.SIGTERM, b"one\n")
+
+
+def test_the_course_of_a_run_that_went_on_is_whole(folder: Path) -> None:
+    """Its points, and how far the selections agree, are those of a run that was never stopped."""
+    summaries = []
+    assert fsstream("select", *OPTIONS, "--summary", "whole.json", stdin=ROWS).returncode == 0
+    stopped = stopped_half_way(folder, signal.SIGTERM, "--summary", "went-on.json")
+    assert stopped.returncode == 143, stopped.stderr
+    assert fsstream("resume", "saved", stdin=ROWS).returncode == 0
+    for name in ("whole.json", "went-on.json"):
+        course = json.loads((folder / name).read_bytes())["course"]
+        assert all(a["seconds"] <= b["seconds"] and a["memory"] <= b["memory"] for a, b in pairwise(course))
+        summaries.append([(point["rows"], point["overlap"]) for point in course])
+    whole, went_on = (dict(points) for points in summaries)
+    assert len(whole) > 4
+    assert went_on.keys() == whole.keys()
+    assert went_on == whole

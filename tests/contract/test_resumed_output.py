@@ -9,13 +9,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet as pq
 
 from fsstream import run
 from fsstream.algorithms import BACKENDS, backend
 from fsstream.algorithms.learner import Access
 from fsstream.checkpoint import CheckpointWriter, load_checkpoint
 from fsstream.config import ResumeOptions, SelectOptions
+from fsstream.errors import DataError
 from tests.contract.samples import SAMPLES
 from tests.contract.test_output import options_for
 
@@ -96,6 +100,46 @@ def assert_same_end(
         assert outcome.model.to_bytes() == whole[0]
         assert comparable(outcome.summary) == whole[1]
         assert outcome.summary["resumes"] == 1
+
+
+def parquet_file(path: Path, rows: int, seed: int, **options: Any) -> str:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, 3))
+    columns = {f"x{i}": column for i, column in enumerate(x.T)} | {"word": rng.choice(["a", "b", "c"], rows)}
+    pq.write_table(pa.table({"label": (x[:, 0] + x[:, 1] > 0).astype(int), **columns}), path, **options)
+    return str(path)
+
+
+@pytest.mark.parametrize(("algo", "passes"), [("mission", 1), ("b-arda", 3), ("fgm", 1), ("os", 1)])
+def test_parquet(algo: str, passes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row groups of many batches, of one, and a file of several."""
+    monkeypatch.setattr("fsstream.arrow._ROWS", 64)
+    one = parquet_file(tmp_path / "one.parquet", 300, 1, row_group_size=130)
+    two = parquet_file(tmp_path / "two.parquet", 80, 2)
+    more = {"passes": passes} if "passes" in backend(algo).uses else {}
+    assert_same_end(tmp_path, monkeypatch, inputs=(one, two), algo=algo, k=2, **more)
+
+
+def test_parquet_through_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fsstream.arrow._ROWS", 64)
+    data = Path(parquet_file(tmp_path / "one.parquet", 300, 1, row_group_size=130)).read_bytes()
+    given = {"inputs": (str(tmp_path / "pipe"),), "algo": "mission", "k": 2, "passes": 2}
+    assert_same_end(tmp_path, monkeypatch, stream=data, **given)
+
+
+def test_another_parquet_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fsstream.arrow._ROWS", 64)
+    path = tmp_path / "rows.parquet"
+    parquet_file(path, 300, 1, row_group_size=130, compression="none")
+    file = tmp_path / "saved"
+    run.select(SelectOptions(inputs=(str(path),), k=2, checkpoint=str(file), checkpoint_every=1))
+    other = tmp_path / "other.parquet"
+    for change in ("values", "fewer"):
+        parquet_file(other, 300 if change == "values" else 100, 3, row_group_size=130, compression="none")
+        checkpoint = load_checkpoint(str(file))
+        resumed = checkpoint.resumed(ResumeOptions(checkpoint_file=str(file), inputs=(str(other),)))
+        with pytest.raises(DataError, match=r"other.parquet: this is not the input"):
+            run.resume(checkpoint, resumed)
 
 
 @pytest.fixture

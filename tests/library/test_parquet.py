@@ -202,7 +202,6 @@ def test_files_of_a_stream_have_the_same_columns(tmp_path: Path) -> None:
         ({"categorical": ["label"]}, "the column is the label"),
         ({"kmer": 3, "canonical": True}, "no use with --format parquet"),
         ({"ngrams": 2}, "no use with --format parquet"),
-        ({"checkpoint": "state.fsc"}, "no use with Parquet"),
     ],
 )
 def test_options_that_do_not_fit(
@@ -213,6 +212,20 @@ def test_options_that_do_not_fit(
     path.write_bytes(written(pa.table({"label": [1, 2], "x": [1, 2]})))
     with pytest.raises(UsageError, match=message):
         fsstream.select(path, k=1, **options)
+
+
+def test_what_columns_hold_counts_as_memory(tmp_path: Path) -> None:
+    """Dictionaries and pages are as large as the writer made them, so they are looked at while reading."""
+    wide = pa.table(
+        {"label": np.arange(20_000) % 2, **{f"c{i}": np.arange(20_000.0) + i for i in range(120)}}
+    )
+    path = tmp_path / "wide.parquet"
+    path.write_bytes(written(wide, dictionary_pagesize_limit=1 << 22))
+    done = command("select", "--k", "2", "--memory", "20MB", str(path))
+    assert (done.returncode, done.stdout) == (4, b"")
+    assert b"121 columns takes" in done.stderr
+    assert b"hint: raise --memory" in done.stderr
+    assert command("select", "--k", "2", "--memory", "200MB", str(path)).returncode == 0
 
 
 def test_a_column_that_makes_no_features_is_named() -> None:
