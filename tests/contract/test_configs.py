@@ -15,7 +15,8 @@ from fsstream.config import SelectOptions
 from tests.cli.command import ROOT, fsstream
 
 CONFIGS = sorted((ROOT / "configs").glob("*.toml"))
-RUNNABLE = [path for path in CONFIGS if "inputs" in tomllib.loads(path.read_text())]
+TABLES = sorted((ROOT / "configs").glob("table-*.toml"))
+RUNNABLE = [path for path in CONFIGS if "inputs" in tomllib.loads(path.read_text()) and path not in TABLES]
 
 
 def test_every_backend_has_a_config() -> None:
@@ -39,6 +40,24 @@ def test_a_config_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = fsstream("select", "--config", str(path), "--quiet")
     assert done.returncode == 0, done.stderr
     assert all(json.loads(line)["weight"] for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+def test_a_reproduced_table_is_found_again(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the planted data that the file's own comment makes."""
+    monkeypatch.chdir(tmp_path)
+    [made] = [line for line in path.read_text().splitlines() if line.startswith("# fsstream synth")]
+    assert fsstream(*made.split()[2:]).returncode == 0
+    done = fsstream("select", "--config", str(path), "--quiet")
+    assert done.returncode == 0, done.stderr
+    [truth] = tmp_path.glob("*.truth")
+    planted, found = (
+        {json.loads(line)["feature"] for line in text.splitlines()}
+        for text in (truth.read_bytes(), done.stdout)
+    )
+    assert len(planted & found) >= 0.8 * len(planted)
 
 
 def test_the_nightly_job_goes_on_from_yesterday(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
