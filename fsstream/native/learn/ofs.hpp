@@ -7,7 +7,7 @@
 //                      the B largest |w_i| stay, ties by the smaller key
 //   elsewhere:         w <- (1 - lambda eta) w
 //
-// Nothing is remembered of features without a weight. Weights are kept as scale_ * v, so that
+// Nothing is remembered of features without a weight. Weights are kept as scale * v, so that
 // shrinking and projecting cost O(1); |v|^2 is kept beside them and summed anew now and then.
 // An intercept, on request, takes the gradient step alone.
 #pragma once
@@ -16,12 +16,10 @@
 #include <vector>
 
 #include "core/batch.hpp"
-#include "learn/budget_set.hpp"
-#include "learn/feature_table.hpp"
 #include "learn/loss.hpp"
 #include "learn/online_learner.hpp"
 #include "learn/rate.hpp"
-#include "learn/slot_names.hpp"
+#include "learn/seated_weights.hpp"
 
 namespace fsstream {
 
@@ -30,27 +28,15 @@ class Ofs final : public OnlineLearner {
   Ofs(Loss loss, const BudgetedOptions& options);
 
   void update(const Batch& batch, float* scores) override;
-  std::vector<Chosen> chosen() const override;
+  std::vector<Chosen> chosen() const override { return seats_.chosen(); }
   double intercept() const override { return bias_; }
-  std::size_t features() const override { return set_.size(); }
-  std::size_t bytes() const override { return bytes_with(set_.size()); }
-  std::uint64_t collisions() const override { return names_.collisions(); }
+  std::size_t features() const override { return seats_.size(); }
+  std::size_t bytes() const override { return seats_.bytes_with(seats_.size()); }
+  std::uint64_t collisions() const override { return seats_.collisions(); }
   void save(StateWriter& out) const override;
   void load(const StateReader& in) override;
 
  private:
-  // The table holds the members alone; a slot is a seat.
-  struct Member {
-    Key key = 0;
-  };
-  struct Found {
-    std::size_t entry;
-    Slot slot;
-  };
-
-  std::size_t bytes_with(std::size_t seats) const {
-    return table_.bytes_with(seats) + set_.bytes(seats) + names_.bytes();
-  }
   void reserve(const Batch& batch, std::size_t entries);
   double predict(const Batch& batch, std::size_t row);
   double slope_at(double u, double y) const;
@@ -65,12 +51,8 @@ class Ofs final : public OnlineLearner {
   Rate rate_;
   std::uint64_t steps_ = 0;
   double bias_ = 0.0;
-  double scale_ = 1.0;
   double square_ = 0.0;  // |v|^2
-  FeatureTable<Member> table_;
-  BudgetSet set_;
-  SlotNames names_;
-  std::vector<Found> members_, others_;  // the row's entries
+  SeatedWeights seats_;
 };
 
 }  // namespace fsstream

@@ -29,23 +29,17 @@ class RememberingWeights : public ThresholdedWeights {
   RememberingWeights(Memory memory, std::size_t k) : ThresholdedWeights(k), memory_(std::move(memory)) {}
 
   void add(const Row& row, double coefficient) override {
-    const Batch& batch = *row.batch;
-    const double step = coefficient / scale_;
-    reserve(batch, others_.size());
-    move_members(batch, step);
-    for (const std::size_t j : others_) {
-      const auto change = static_cast<float>(step * static_cast<double>(batch.values[j]));
-      if (change == 0.0F || table_.find(batch.keys[j]) != kNobody) continue;  // twice in the row
-      offer_or_remember(batch, j, change);
-    }
+    move_and_offer(row, coefficient, [this](const Batch& batch, std::size_t j, double change) {
+      if (static_cast<float>(change) != 0.0F) offer_or_remember(batch, j, static_cast<float>(change));
+    });
   }
 
   void shrink(double factor) override {
     constexpr double kSmallestScale = 1e-9;  // memories are float32
-    scale_ *= factor;
-    if (scale_ >= kSmallestScale) return;
-    attenuate(scale_);
-    rescale();
+    seats_.shrink(factor);
+    if (seats_.scale() >= kSmallestScale) return;
+    attenuate(seats_.scale());
+    seats_.fold_scale();
   }
 
   void attenuate(double factor) override {
@@ -71,17 +65,14 @@ class RememberingWeights : public ThresholdedWeights {
  protected:
   void offer_or_remember(const Batch& batch, std::size_t j, float change) {
     const Key key = batch.keys[j];
-    const float weight = remembered(key) + change;
-    const bool full = set_.full();
-    const Key leaving = full ? set_.key(set_.weakest()) : 0;
-    const double left = full ? set_.weight(set_.weakest()) : 0.0;
-    const Slot seat = offer(key, weight);
-    if (seat == kNobody) {
+    const bool full = seats_.full();
+    const Key leaving = full ? seats_.key(seats_.weakest()) : 0;
+    const double left = full ? seats_.weight(seats_.weakest()) : 0.0;
+    if (offer(batch, j, remembered(key) + change) == kNobody) {
       remember(key, change);
-      return;
+    } else if (full) {
+      remember(leaving, static_cast<float>(left) - remembered(leaving));
     }
-    names_.keep(seat, batch, j);
-    if (full) remember(leaving, static_cast<float>(left) - remembered(leaving));
   }
 
   float remembered(Key key) const { return static_cast<float>(memory_.query(key) * memory_.scale()); }

@@ -8,18 +8,17 @@
 // baseline IHT of the MISSION paper.
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include "learn/budget_set.hpp"
-#include "learn/feature_table.hpp"
-#include "learn/slot_names.hpp"
+#include "learn/seated_weights.hpp"
 #include "learn/weights.hpp"
 
 namespace fsstream {
 
 class ThresholdedWeights : public Weights {
  public:
-  explicit ThresholdedWeights(std::size_t k) : k_(k), set_(k) {}
+  explicit ThresholdedWeights(std::size_t k) : seats_(k) {}
 
   void hash(const Batch&, std::size_t, std::size_t, std::size_t) override {}
   double score(const Row& row) override;
@@ -28,40 +27,36 @@ class ThresholdedWeights : public Weights {
   void attenuate(double) override {}  // what is not among the top k is zero
   // The weight of an active feature, else 0.
   double active(Key key) const {
-    const Slot seat = table_.find(key);
-    return seat == kNobody ? 0.0 : scale_ * set_.weight(seat);
+    const Slot seat = seats_.find(key);
+    return seat == kNobody ? 0.0 : seats_.scale() * seats_.weight(seat);
   }
   void seed(Key key, const std::string& name, float weight) override;
-  std::vector<Chosen> top() const override;
+  std::vector<Chosen> top() const override { return seats_.chosen(); }
   std::vector<std::pair<std::string, std::uint64_t>> counts() const override;
-  std::size_t bytes() const override;
+  std::size_t bytes() const override { return seats_.bytes_with(seats_.size()); }
   void save(StateWriter& out) const override;
   void load(const StateReader& in) override;
 
  protected:
-  struct Record {
-    Key key;
-  };
-  struct Member {
-    std::size_t j;
-    Slot seat;
-  };
-  void reserve(const Batch& batch, std::size_t entries);
-  // The weights of the row's features that have a seat, times x; in the unit of the seats.
-  double look_up(const Row& row);
-  void move_members(const Batch& batch, double step);
-  // The seat, or kNobody when the key is too weak.
-  Slot offer(Key key, double weight);
-  // The scale goes into the weights.
-  void rescale();
+  // What each entry of the row that has no seat brings; the others have been moved.
+  template <class Visit>
+  void move_and_offer(const Row& row, double coefficient, Visit visit) {
+    const Batch& batch = *row.batch;
+    const double step = coefficient / seats_.scale();
+    seats_.reserve(batch, seats_.others().size());
+    for (const auto& member : seats_.members()) seats_.move(batch, member, step);
+    for (const std::size_t j : seats_.others()) {
+      const double change = step * static_cast<double>(batch.values[j]);
+      if (change != 0.0 && !seats_.holds(batch.keys[j])) visit(batch, j, change);  // held: twice in the row
+    }
+  }
+  // The seat, or kNobody when the weight is too small.
+  Slot offer(const Batch& batch, std::size_t j, double weight) {
+    dropped_ += seats_.full() ? 1 : 0;
+    return seats_.offer(batch, j, batch.keys[j], weight);
+  }
 
-  std::size_t k_;
-  BudgetSet set_;
-  FeatureTable<Record> table_;  // key -> seat
-  SlotNames names_;
-  std::vector<Member> members_;  // entries of the row that have a seat
-  std::vector<std::size_t> others_;
-  double scale_ = 1.0;  // true weight = scale * the seat's
+  SeatedWeights seats_;
   std::uint64_t dropped_ = 0;
 };
 

@@ -5,10 +5,10 @@
 namespace fsstream {
 
 double WeightMedian::score(const Row& row) {
-  const double active = look_up(row);
+  const double active = seats_.look_up(*row.batch, row.first, row.first + row.size);
   const SketchRows rows = memory_.rows(hashed_, row.hashed);
   double others = 0.0;
-  for (const std::size_t j : others_) {
+  for (const std::size_t j : seats_.others()) {
     double sum = 0.0;
     for (std::size_t r = 0; r < static_cast<std::size_t>(memory_.depth()); ++r) {
       const std::uint32_t place = rows.columns[r * rows.stride + j - row.first];
@@ -16,7 +16,7 @@ double WeightMedian::score(const Row& row) {
     }
     others += sum / memory_.depth() * static_cast<double>(row.batch->values[j]);
   }
-  return scale_ * (active + memory_.scale() * others);
+  return seats_.scale() * (active + memory_.scale() * others);
 }
 
 }  // namespace fsstream
