@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fsstream.sklearn.columns import ColumnSelector, RowSelector
 
@@ -62,3 +62,11 @@ class FGMSelector(RowSelector):
     """
 
     _algos: ClassVar[tuple[str, ...]] = ("fgm",)
+
+    def _settings(self) -> dict[str, Any]:
+        settings = super()._settings()
+        if str(settings.get("degree", 1)) != "1":
+            raise ValueError(
+                "degree=2 selects products of columns, which are no columns: use fsstream.select(algo='fgm')"
+            )
+        return settings

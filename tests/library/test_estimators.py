@@ -254,3 +254,9 @@ def test_words_that_are_no_documents() -> None:
             HashedTextSelector().fit(documents, ["a", "b"])
     with pytest.raises(ValueError, match="1 labels for 2"):
         HashedTextSelector().fit(["a b", "c d"], ["x", "y"][:1])
+
+
+def test_products_of_columns_are_not_columns() -> None:
+    X, y = np.eye(6), [0, 1] * 3
+    with pytest.raises(ValueError, match="degree=2 selects products of columns"):
+        FGMSelector(k=1, settings={"degree": 2}).fit(X, y)
