@@ -45,10 +45,12 @@ fuzz:
 	@$(BOOTSTRAP) --extra test
 	@PATH=$(BIN):"$$PATH" $(BIN)/python scripts/fuzz.py --runs 5000 $(ARGS)
 
-# The same for ten minutes a target; what ran is added to tests/fuzz/counts.json.
+# The same for ten minutes a target; what ran is added to tests/fuzz/counts.json, and
+# the slow twins of the line parsers read all inputs that reached something new.
 fuzz-long:
 	@$(BOOTSTRAP) --extra test
 	@PATH=$(BIN):"$$PATH" $(BIN)/python scripts/fuzz.py --seconds 600 --seed 0 --count $(ARGS)
+	@FSSTREAM_FUZZ_CORPUS=build/fuzz/corpus $(BIN)/python -m pytest -q --timeout 7200 tests/fuzz/test_corpus.py
 
 # A source distribution, and from nothing but that a wheel for this Python.
 wheel:

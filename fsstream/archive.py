@@ -14,7 +14,7 @@ import json
 import os
 import zipfile
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def write(file: BinaryIO, meta: Mapping[str, Any], members: Mapping[str, NDArray
         archive.writestr(_entry("meta.json"), json.dumps(meta, indent=1, sort_keys=True))
         for name in sorted(members):
             with archive.open(_entry(f"{name}.npy"), "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asarray(members[name], order="C"), allow_pickle=False)
+                _write_array(member, np.asarray(members[name], order="C"))
     sealed.finish()
 
 
@@ -176,6 +176,15 @@ def _read(file: BinaryIO, size: int) -> tuple[dict[str, Any], Members]:
     if not isinstance(meta, dict):
         raise ValueError("no meta.json")
     return meta, members
+
+
+def _write_array(member: IO[bytes], array: NDArray[Any]) -> None:
+    """As numpy writes it, in pieces, so that no copy of a large array is made."""
+    header = np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_1_0(member, header)
+    content = array.reshape(-1).view(np.uint8).data
+    for at in range(0, len(content), _PIECE_BYTES):
+        member.write(content[at : at + _PIECE_BYTES])
 
 
 def _array(content: bytes) -> NDArray[Any]:

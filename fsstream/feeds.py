@@ -358,7 +358,7 @@ class TransposedFeed:
         self._start = state.place if state is not None else Place()
         self._columns = Columns(options.memory_bytes // 2, options.spool_dir)
         try:
-            self._targets = self._transpose(RowFeed(options, chosen, reading, signals, again=False))
+            self._targets = self._transpose(RowFeed(options, chosen, reading, signals, again=False), reading)
         except BaseException:
             self.close()
             raise
@@ -382,7 +382,7 @@ class TransposedFeed:
         """Remove what is on disk."""
         self._columns.close()
 
-    def _transpose(self, rows: RowFeed) -> NDArray[np.float32]:
+    def _transpose(self, rows: RowFeed, reading: AnyReading) -> NDArray[np.float32]:
         self.aim = rows.aim
         targets = []
         for batch in rows.batches(1):
@@ -394,6 +394,10 @@ class TransposedFeed:
             self._columns.write(batch)
         self._columns.finish()
         rows.close()
+        if self._columns.collisions:
+            reading.note(
+                f"{self._columns.collisions} values have names that share their 64 bits with another name"
+            )
         return np.concatenate(targets)
 
 

@@ -78,7 +78,12 @@ class Publisher:
         prefix, suffix = f".{target.name}.", ".tmp"
         remove_leftovers(target.parent, prefix, suffix)
         descriptor, temporary = create(target.parent, prefix, suffix)
-        file = os.fdopen(descriptor, "wb")
+        try:
+            file = os.fdopen(descriptor, "wb")
+        except BaseException:  # out of memory, say
+            temporary.unlink(missing_ok=True)
+            os.close(descriptor)
+            raise
         self._pending.append((file, temporary, target))
         write(file)
         file.flush()

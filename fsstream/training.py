@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fsstream.algorithms import BACKENDS, backend
 from fsstream.algorithms.learner import Common
 from fsstream.algorithms.one_versus_rest import OneVersusRest
 from fsstream.config import LEARNING_FIELDS, parse_parameters, suggest
-from fsstream.errors import LimitError, UsageError, fitting
+from fsstream.errors import FsstreamError, LimitError, UsageError, fitting
 from fsstream.groups import read_groups
 from fsstream.model import Model, name_classes
 from fsstream.task import TWO_CLASS_LOSSES, turned
@@ -17,6 +19,8 @@ from fsstream.units import show_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    from numpy.typing import NDArray
 
     from fsstream.algorithms.learner import Learner, Task
     from fsstream.config import SelectOptions
@@ -79,6 +83,7 @@ def make_learner(chosen: type[Learner], common: Common, parameters: Any, task: T
 def model_of_learner(learner: Learner, labels: tuple[str, ...], *, with_state: bool, **told: Any) -> Model:
     """What a learner knows now; `labels` are in the order that it knows them by."""
     selection, intercepts, ordered = learner.selection(), learner.intercepts(), labels
+    _check_finite(selection.weights, intercepts)
     if turned(told["kind"], labels):
         ordered = labels[::-1]
         selection = dataclasses.replace(selection, weights=-selection.weights)
@@ -92,6 +97,15 @@ def model_of_learner(learner: Learner, labels: tuple[str, ...], *, with_state: b
         state_labels=labels if with_state else (),
         **told,
     )
+
+
+def _check_finite(weights: NDArray[np.float32], intercepts: NDArray[np.float32]) -> None:
+    """A model has numbers in it, or there is none."""
+    if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
+        raise FsstreamError(
+            "the weights left the range of 32-bit numbers",
+            hint="scale the features' values: they are tiny, or huge",
+        )
 
 
 def differing(

@@ -37,7 +37,7 @@ FAMILIES: dict[str, list[list[str]]] = {
     "fgm": [["--algo", "fgm"]],
     "sparse-rf": [["--algo", name] for name in ("sparse-rf", "rf", "boosting") if name in BACKENDS],
 }
-ROWS = 4000
+ROWS = 1000
 # What writing a checkpoint does, in this order; a run is killed before or after each.
 STEPS: list[tuple[Any, str]] = [
     (checkpoint.CheckpointWriter, "write"),
@@ -83,13 +83,13 @@ def write_data(rng: random.Random) -> None:
 
 
 def command(options: list[str]) -> list[str]:
-    words = ["select", "--format", "pairs", "--block-size", "8KB", "--threads", "1", "--quiet", *options]
+    words = ["select", "--format", "pairs", "--block-size", "4KB", "--threads", "1", "--quiet", *options]
     if "hashing" not in options:
         words += ["--k", "5"]
     return [*words, "--model", "model", "rows"]
 
 
-SAVING = ["--checkpoint", "saved", "--checkpoint-every", "30KB"]
+SAVING = ["--checkpoint", "saved", "--checkpoint-every", "8KB"]
 
 
 def forked(arguments: list[str], die: Any = None) -> int:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PREFIX = "fsstream-spool-"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_SHORT = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, *_FULL)  # of the machine, not a wrong folder
 
 
 class SpoolFile:
@@ -32,7 +33,8 @@ class SpoolFile:
             remove_leftovers(self._directory, PREFIX)
             self._descriptor, self.path = create(self._directory, PREFIX)
         except OSError as error:
-            raise UsageError(
+            kind = FsstreamError if error.errno in _SHORT else UsageError
+            raise kind(
                 f"cannot spool to {self._directory}: {error.strerror}", hint="name a folder with --spool-dir"
             ) from error
         self._finalizer = weakref.finalize(self, _remove, self.path, self._descriptor, os.getpid())

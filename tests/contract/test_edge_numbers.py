@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING
 
@@ -25,13 +26,17 @@ ROWS = {
     "a constant feature": b"1 1:1\n0 1:1\n" * 30,
     "skewed classes": b"".join(b"%d 1:1 2:%d\n" % (i == 500, 1 + (i == 500)) for i in range(1000)),
     "two examples": b"1 1:1\n0 2:1\n",
+    "denormals alone": b"1 1:1e-45 2:-1e-45\n0 1:-1e-45 2:1e-45\n" * 20,
     "no features": b"1\n0\n" * 20,
 }
 REFUSED = {
     "the largest": {1},
     "beyond the largest": {3},
     "of all sizes": {1},
+    "denormals alone": {1},
 }
+# Backends with a step; the pool of os has none.
+STEPPING = [name for name in BACKENDS if "learning_rate" in backend(name).uses and name != "os"]
 DATA_ERRORS = {b"": "no data", b"1 1:1\n": "nothing to tell apart"}
 
 
@@ -56,6 +61,21 @@ def test_weights_are_finite_or_the_run_says_why_not(name: str, tmp_path: Path) -
         numbers = [*map(float, model.selection.weights), *map(float, model.intercepts)]
         assert all(map(math.isfinite, numbers)), case
         assert len(model.selection) <= 100
+
+
+@pytest.mark.parametrize("rate", [1e3, 1e30])
+@pytest.mark.parametrize("name", STEPPING)
+def test_a_step_that_is_too_large_is_named(name: str, rate: float, tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    path.write_bytes(b"".join(b"%d 1:%d 2:7 3:-9\n" % (i % 2, i % 5) for i in range(300)))
+    options = dataclasses.replace(options_for(name, path, 3), learning_rate=rate)
+    try:
+        model = run.select(options).model
+    except FsstreamError as error:
+        assert error.exit_code == 1, error.message  # noqa: PT017
+        assert error.hint is not None  # noqa: PT017
+        return
+    assert all(map(math.isfinite, [*model.selection.weights, *model.intercepts]))
 
 
 @pytest.mark.parametrize("name", BACKENDS)

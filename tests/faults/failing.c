@@ -1,8 +1,8 @@
 // Preloaded into a run under test: the n-th call of one function fails.
 //
-//   FSSTREAM_FAIL=function:n:errno     fail the n-th call, and that one alone
-//   FSSTREAM_FAIL_BELOW=/folder        count only calls on descriptors and paths below the folder
-//   FSSTREAM_FAIL_LOG=file             holds "function n" once the failure has happened
+//   fail_call(function, n, errno, folder, log)   from then on: fails the n-th call, and that one alone. Calls on
+//                                                descriptors and paths count only below the folder; the log
+//                                                holds the function's name once the failure has happened.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,23 +14,25 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
 static char wanted[32];
 static long left;  // calls until the one that fails
 static int error_number;
-static const char *below, *report;
+static char below[4096], report[4096];
 
-__attribute__((constructor)) static void read_orders(void) {
-  const char* orders = getenv("FSSTREAM_FAIL");
-  below = getenv("FSSTREAM_FAIL_BELOW");
-  report = getenv("FSSTREAM_FAIL_LOG");
-  if (orders == NULL || sscanf(orders, "%31[^:]:%ld:%d", wanted, &left, &error_number) != 3) wanted[0] = 0;
+void fail_call(const char* function, long n, int error, const char* folder, const char* log) {
+  snprintf(below, sizeof below, "%s", folder);
+  snprintf(report, sizeof report, "%s", log);
+  left = n;
+  error_number = error;
+  snprintf(wanted, sizeof wanted, "%s", function);
 }
 
-static int is_below(const char* path) { return below == NULL || strncmp(path, below, strlen(below)) == 0; }
+static int is_below(const char* path) { return strncmp(path, below, strlen(below)) == 0; }
 
 static int is_open_below(int descriptor) {
   char link[64], path[4096];
-  if (below == NULL) return 1;
   snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
   const ssize_t length = readlink(link, path, sizeof path - 1);
   if (length < 0) return 0;
@@ -40,16 +42,13 @@ static int is_open_below(int descriptor) {
 
 static int fails(const char* function, int concerned) {
   if (!concerned || strcmp(function, wanted) != 0 || __atomic_sub_fetch(&left, 1, __ATOMIC_SEQ_CST) != 0) return 0;
-  if (report != NULL) {
-    const int log = open(report, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    dprintf(log, "%s\n", function);
-    close(log);
-  }
+  const int log = NEXT(open64)(report, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  dprintf(log, "%s\n", function);
+  close(log);
   errno = error_number;
   return 1;
 }
 
-#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 ssize_t read(int descriptor, void* buffer, size_t size) {
   return fails("read", is_open_below(descriptor)) ? -1 : NEXT(read)(descriptor, buffer, size);

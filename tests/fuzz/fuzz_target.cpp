@@ -1,8 +1,9 @@
 // libFuzzer targets for what meets bytes from outside, one program: its name, `fuzz-NAME`, says which.
 //
-// The first two bytes of an input draw where the rest is cut into two blocks of whole records. Whole and cut
-// must give the same rows and the same number of bad records, and no byte outside a block may be touched:
-// every block is a heap allocation of its exact size.
+// The first two bytes of an input draw where the rest is cut into two blocks of whole records. The whole
+// text goes to a new parser and a new batch, so that every buffer has its exact size and ASan sees a byte
+// too many; the parts go to a parser and a batch that have seen everything before, and must give the same
+// rows and the same bad records, in the same places.
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -33,40 +34,62 @@ namespace {
 
 using namespace fsstream;
 
-// What a parser made of a text: rows spelled out, and how many records were bad.
-struct Seen {
-  std::string rows;
-  std::size_t bad = 0;
-  bool operator==(const Seen&) const = default;
+// Things as plain bytes, one behind the other, to be compared.
+class Bytes {
+ public:
+  void clear() { bytes_.clear(); }
+  bool operator==(const Bytes& other) const {
+    return std::string_view(bytes_.data(), bytes_.size()) == std::string_view(other.bytes_.data(), other.bytes_.size());
+  }
+  void raw(const void* data, std::size_t size) { bytes_.append(static_cast<const char*>(data), size); }
+  void number(std::uint64_t value) { raw(&value, sizeof value); }
+  void text(std::string_view value) {
+    number(value.size());
+    raw(value.data(), value.size());
+  }
+
+ private:
+  Buffer<char> bytes_;
 };
 
-void spell(const Batch& batch, Seen& seen) {
-  std::string name;
-  char number[64];
-  for (std::size_t row = 0; row < batch.rows(); ++row) {
-    seen.rows += batch.view(batch.labels[row]);
-    std::snprintf(number, sizeof number, "|%a", static_cast<double>(batch.importance[row]));
-    seen.rows += number;
-    for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j) {
-      std::snprintf(number, sizeof number, " %016llx:%08x=", static_cast<unsigned long long>(batch.keys[j]),
-                    std::bit_cast<unsigned>(batch.values[j]));
-      seen.rows += number;
-      seen.rows += batch.name(j, name);
-    }
-    seen.rows += '\n';
-  }
-  seen.bad += batch.bad.size();
-}
+// What a parser made of a text: rows and bad records, with their places in it.
+struct Seen {
+  Bytes rows;
+  Bytes bad;
+  bool operator==(const Seen&) const = default;
 
-void parse(Parser& parser, std::string_view block, bool first, Seen& seen) {
-  const std::vector<char> exact(block.begin(), block.end());
-  Batch batch;
-  batch.start({exact.data(), exact.size()}, nullptr);
-  batch.source = "fuzzed";
-  batch.starts_source = first;
-  parser.parse(batch, true);
-  spell(batch, seen);
-}
+  void clear() {
+    rows.clear();
+    bad.clear();
+  }
+
+  // `offset`: of the batch's text in the whole.
+  void add(const Batch& batch, std::size_t offset) {
+    for (std::size_t row = 0; row < batch.rows(); ++row) add_row(batch, row, offset);
+    for (const BadRecord& record : batch.bad) {
+      bad.number(offset + record.record);
+      bad.number(record.length);
+      bad.number(offset + record.column);
+      bad.text(record.expected);
+    }
+  }
+
+ private:
+  void add_row(const Batch& batch, std::size_t row, std::size_t offset) {
+    rows.text(batch.view(batch.labels[row]));
+    if (!batch.tags.empty()) rows.text(batch.view(batch.tags[row]));
+    rows.number(std::bit_cast<std::uint64_t>(batch.label_values[row]));
+    rows.number(std::bit_cast<std::uint32_t>(batch.importance[row]));
+    rows.number(offset + batch.records[row]);
+    const std::size_t begin = batch.row_begin(row);
+    const std::size_t entries = batch.row_end(row) - begin;
+    rows.number(entries);
+    rows.raw(batch.keys.data() + begin, entries * sizeof(Key));
+    rows.raw(batch.values.data() + begin, entries * sizeof(float));
+    if (batch.naming != Naming::kText) return;
+    for (std::size_t j = begin; j < begin + entries; ++j) rows.text(batch.view(batch.names[j]));
+  }
+};
 
 using Head = std::function<std::size_t(std::string_view)>;
 using Make = std::function<std::unique_ptr<Parser>()>;
@@ -112,58 +135,92 @@ const std::map<std::string, Target> kTargets = {
       [](std::string_view text) { return take_fastq(text, kAllRecords).bytes; }}},
 };
 
-void check_parser(const Target& target, std::string_view text, std::size_t draw) {
-  const auto parser = target.make();
-  Seen whole;
-  parse(*parser, text, true, whole);
-  const std::size_t cut = text.empty() ? 0 : target.head(text.substr(0, draw % (text.size() + 1)));
-  if (cut == 0 || cut == text.size()) return;
-  Seen parts;
-  const auto again = target.make();
-  parse(*again, text.substr(0, cut), true, parts);
-  parse(*again, text.substr(cut), false, parts);
-  if (parts == whole) return;
-  std::fprintf(stderr, "cut at %zu:\n%s---- and %zu bad\n%s---- and %zu bad\n", cut, whole.rows.c_str(), whole.bad,
-               parts.rows.c_str(), parts.bad);
-  std::abort();
-}
+// A heap allocation of the exact size of a text.
+class Exact {
+ public:
+  explicit Exact(std::string_view text) : bytes_(new char[text.size()]), size_(text.size()) {
+    if (size_ != 0) std::memcpy(bytes_.get(), text.data(), size_);
+  }
+  std::string_view view() const { return {bytes_.get(), size_}; }
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+  std::size_t size_;
+};
+
+class ParserCheck {
+ public:
+  explicit ParserCheck(const Target& target) : target_(target), kept_(target.make()) {}
+
+  void operator()(std::string_view text, std::size_t draw) {
+    Batch fresh;
+    whole_.clear();
+    parse(*target_.make(), fresh, text, 0, whole_);
+    const std::size_t cut = text.empty() ? 0 : target_.head(text.substr(0, draw % (text.size() + 1)));
+    parts_.clear();
+    if (cut != 0) parse(*kept_, batch_, text.substr(0, cut), 0, parts_);
+    if (cut != text.size()) parse(*kept_, batch_, text.substr(cut), cut, parts_);
+    if (parts_ == whole_) return;
+    std::fprintf(stderr, "not the same when cut at %zu of %zu\n", cut, text.size());
+    std::abort();
+  }
+
+ private:
+  static void parse(Parser& parser, Batch& batch, std::string_view text, std::size_t offset, Seen& seen) {
+    const Exact block(text);
+    batch.start(block.view(), nullptr);
+    batch.source = "fuzzed";
+    batch.starts_source = offset == 0;
+    parser.parse(batch, true);
+    seen.add(batch, offset);
+  }
+
+  const Target& target_;
+  std::unique_ptr<Parser> kept_;
+  Batch batch_;
+  Seen whole_, parts_;
+};
 
 // A chunk of a spool is what was written, or refused.
 void check_spool(std::string_view bytes) {
-  const auto exact = std::make_shared<std::vector<char>>(bytes.begin(), bytes.end());
-  const std::string_view chunk(exact->data(), exact->size());
+  const auto exact = std::make_shared<Exact>(bytes);
+  const std::string_view chunk = exact->view();
   try {
     Batch batch;
     decode_chunk(chunk, exact, batch);
     Seen seen;
-    spell(batch, seen);
+    seen.add(batch, 0);
     if (batch.rows() != 0) origin_of(chunk, batch.rows() - 1);
   } catch (const CorruptData&) {
     return;
   }
 }
 
-std::string chosen;
+std::function<void(std::string_view text, std::size_t draw)> check;
 
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char*** argv) {
   const std::string_view program((*argv)[0]);
-  chosen = program.substr(program.rfind("fuzz-") + 5);
-  if (chosen == "spool" || chosen == "shapes" || kTargets.contains(chosen)) return 0;
-  std::fprintf(stderr, "no such target: %s\n", chosen.c_str());
-  std::exit(2);
+  const std::string name(program.substr(program.rfind("fuzz-") + 5));
+  if (name == "spool") {
+    check = [](std::string_view text, std::size_t) { check_spool(text); };
+  } else if (name == "shapes") {
+    check = [](std::string_view text, std::size_t) { shapes_of_lines(Exact(text).view()); };
+  } else if (kTargets.contains(name)) {
+    check = [made = std::make_shared<ParserCheck>(kTargets.at(name))](std::string_view text, std::size_t draw) {
+      (*made)(text, draw);
+    };
+  } else {
+    std::fprintf(stderr, "no such target: %s\n", name.c_str());
+    std::exit(2);
+  }
+  return 0;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const std::size_t draw = data[0] + 256U * data[1];
-  const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
-  if (chosen == "spool")
-    check_spool(text);
-  else if (chosen == "shapes")
-    shapes_of_lines(std::string(text));
-  else
-    check_parser(kTargets.at(chosen), text, draw);
+  check({reinterpret_cast<const char*>(data) + 2, size - 2}, draw);
   return 0;
 }

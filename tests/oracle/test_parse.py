@@ -14,8 +14,8 @@ from fsstream._native import Batch
 from fsstream.formats import format_named
 from fsstream.formats.options import FormatOptions
 from tests.oracle import parse_oracle
+from tests.oracle.parse_twin import FORMS, assert_equal_to_twin
 
-FORMS = ("libsvm", "columns", "pairs", "tokens", "vw")
 PIECES = [
     *(bytes([c]) for c in b"0123456789.:eE+-#|'_ax \t\r\n\v\0\x01\x80\xff"),
     *(b" ", b" ", b":", b"\n", b"\r\n", b" |", b":1", b"nan", b"inf", b"qid:3 ", b"1 ", b"0x1"),
@@ -77,31 +77,6 @@ def _text(form: str) -> st.SearchStrategy[bytes]:
     soup = st.lists(st.sampled_from(PIECES), max_size=60).map(b"".join)
     lines = st.lists(_line(form), max_size=6).map(b"\n".join)
     return st.one_of(soup, lines, st.tuples(lines, soup).map(b"\n".join))
-
-
-def assert_equal_to_twin(form: str, text: bytes, ngrams: int) -> None:
-    batch = Batch()
-    parser = format_named(form).parser(FormatOptions(ngrams=ngrams))
-    parser.parse(text, batch, True)
-    expected = parse_oracle.parse(form, text, ngrams)
-    assert [bad[:3] for bad in batch.bad] == expected.bad
-    assert batch.labels() == [row.label for row in expected.rows]
-    assert batch.records.tolist() == [row.record for row in expected.rows]
-    np.testing.assert_array_equal(batch.label_values, [row.label_value for row in expected.rows])
-    assert batch.importance.tolist() == [row.importance for row in expected.rows]
-    if form == "vw":
-        assert batch.tags() == [row.tag for row in expected.rows]
-    entries = [entry for row in expected.rows for entry in row.entries]
-    assert batch.row_starts.tolist() == np.cumsum([0, *(len(row.entries) for row in expected.rows)]).tolist()
-    assert batch.names() == [name for name, _ in entries]
-    assert batch.keys.tolist() == [parse_oracle.key_of(name) for name, _ in entries]
-    values = np.array([value for _, value in entries], dtype=np.float32)
-    np.testing.assert_array_equal(batch.values.view(np.uint32), values.view(np.uint32))
-
-    parser.parse(text, batch, False)
-    assert [bad[:3] for bad in batch.bad] == expected.bad[:1]
-    first_bad = expected.bad[0][0] if expected.bad else len(text) + 1
-    assert batch.rows == sum(row.record < first_bad for row in expected.rows)
 
 
 @pytest.mark.parametrize("form", FORMS)

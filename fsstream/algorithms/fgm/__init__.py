@@ -51,7 +51,8 @@ class Fgm(ScanningLearner):
         """The k features that were kept, and their weights."""
         machine = self._machine
         kept = [] if machine.kept is None else machine.kept.tolist()
-        weights = machine.weights()[kept].astype(np.float32) if kept else np.zeros(0, np.float32)
+        with np.errstate(over="ignore"):  # infinite weights are told when the model is made
+            weights = machine.weights()[kept].astype(np.float32) if kept else np.zeros(0, np.float32)
         nonzero = [place for place, weight in enumerate(weights.tolist()) if weight != 0.0]
         labels = machine.group_labels() if kept else None
         return Selection(

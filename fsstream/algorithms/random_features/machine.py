@@ -16,7 +16,7 @@ from fsstream._native import ColumnFiller, FeatureMap, InputRows, SolveReport, S
 from fsstream.algorithms.random_features.inputs import inputs_of, median_distance, sample_of, scaled
 from fsstream.algorithms.scanning import Rescan, Scan
 from fsstream.basis import Basis
-from fsstream.errors import LimitError
+from fsstream.errors import FsstreamError, LimitError
 from fsstream.units import show_size
 
 if TYPE_CHECKING:
@@ -99,9 +99,15 @@ class Machine:
     def _reach(self) -> float:
         """The largest projection of a sampled row on drawn directions: no threshold lies beyond all data."""
         directions, _ = self.basis.draw(np.arange(REACH_SAMPLE, dtype=np.uint64))
-        centre = np.array(self.basis.inputs.centres @ directions)
-        plain = FeatureMap("plain", directions, np.zeros(REACH_SAMPLE, np.float32))
-        largest = float(np.abs(plain.of(self._sample) - centre).max(initial=0.0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre = np.array(self.basis.inputs.centres @ directions)
+            plain = FeatureMap("plain", directions, np.zeros(REACH_SAMPLE, np.float32))
+            largest = float(np.abs(plain.of(self._sample) - centre).max(initial=0.0))
+        if not np.isfinite(largest):
+            raise FsstreamError(
+                "the projections of the rows leave the range of 32-bit numbers",
+                hint="scale the features' values: they are tiny, or huge",
+            )
         return float(f"{largest:.4g}") or 1.0
 
     def map_of(self, numbers: NDArray[np.uint64]) -> FeatureMap:

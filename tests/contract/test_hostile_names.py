@@ -1,0 +1,84 @@
+"""Names and keys that were made to collide: told where names are kept, and of use against one seed only."""
+
+from __future__ import annotations
+
+import random
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import mmh3
+import pytest
+
+from fsstream import run
+from fsstream.algorithms import BACKENDS
+from fsstream.config import SelectOptions
+from scripts.hostile_keys import colliding_keys, colliding_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIRST, SECOND = islice(colliding_names(), 2)
+NAMELESS = {"hashing", "sparse-rf", "rf", "boosting"}  # they keep keys, or nothing, and write no name
+
+
+def rows() -> bytes:
+    """One of the two names decides the label, the other is noise in rows of its own."""
+    rng = random.Random(3)
+    lines = []
+    for number in range(300):
+        label = rng.random() < 0.5
+        words = [b"w%d:1" % word for word in rng.sample(range(40), 6)]
+        words += [SECOND + b":1"] if number % 4 == 3 else [FIRST + b":2"] if label else []
+        lines.append(b"%d %b\n" % (label, b" ".join(words)))
+    return b"".join(lines)
+
+
+def test_the_names_have_one_hash() -> None:
+    names = list(islice(colliding_names(), 100))
+    assert len(set(names)) == 100
+    assert len({mmh3.hash_bytes(name) for name in names}) == 1
+
+
+@pytest.mark.parametrize("name", sorted(set(BACKENDS) - NAMELESS))
+def test_colliding_names_are_counted_and_one_of_them_is_written(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows"
+    path.write_bytes(rows())
+    options = SelectOptions(
+        inputs=(str(path),), algo=name, format="pairs", threads=1, memory=1 << 28, k=5, progress=False
+    )
+    outcome = run.select(options)
+    facts = outcome.summary["backend"]
+    counted = sum(facts.get(key, 0) for key in ("collisions", "name_collisions", "key_collisions"))
+    assert counted or "share their 64 bits" in capfd.readouterr().err
+    of_ours = [found for found in outcome.names if found.startswith("collides")]
+    assert len(of_ours) <= 1
+    assert {found.encode(errors="surrogateescape") for found in of_ours} <= {FIRST, SECOND}
+
+
+def test_cells_that_collide_under_one_seed_do_not_under_another(tmp_path: Path) -> None:
+    """Heavy noise on the planted key's cells spoils its estimate where the seed is known, and only there."""
+    planted, width = 77, 1024
+    noise = list(islice(colliding_keys(planted, width, seed=0), 60))
+    rng = random.Random(1)
+    lines = []
+    for _ in range(600):
+        label = rng.random() < 0.5
+        others = b" ".join(b"%d:3" % key for key in rng.sample(noise, 20))
+        lines.append(b"%d %b%b\n" % (label, b"77:1 " if label else b"", others))
+    path = tmp_path / "rows"
+    path.write_bytes(b"".join(lines))
+
+    def weight(seed: int) -> float:
+        parameters = ("active=estimated", "step=constant", f"sketch_width={width}")
+        options = SelectOptions(
+            inputs=(str(path),), algo="mission", format="libsvm", threads=1, k=61, quiet=True, seed=seed,
+            learning_rate=0.05, set=parameters,
+        )  # fmt: skip
+        outcome = run.select(options)
+        return dict(zip(outcome.names, map(float, outcome.weights), strict=True)).get("77", 0.0)
+
+    safe = [weight(seed) for seed in (1, 2, 3)]
+    assert 0 < max(safe) < 1.1 * min(safe)
+    assert weight(0) < 0.7 * min(safe)
