@@ -152,8 +152,11 @@ class NewtonOracle:
     def weigh(self, key: int, x: F, v: float, estimates) -> Evidence:
         known = self.evidence[key] if key in self.weights else self.cell(key)
         scaled, square = known.scaled, F(float(x) ** 2)
-        if key not in self.weights and scaled > F(64) * (known.count * square):
-            scaled, estimates[key] = known.count * square, F(0)
+        typical = known.count * square
+        if key not in self.weights:
+            if scaled > F(64) * typical:
+                estimates[key] = F(0)
+            scaled = typical
         return Evidence(F(float(scaled) + v * float(square)), F(float(known.count) + v))
 
     def move(self, row, u: float, y: float, importance: float, known, estimates) -> None:
@@ -196,10 +199,9 @@ class NewtonOracle:
     def prune(self) -> None:
         ranked = self.ranked()
         left = sorted(key for _, key in ranked[self.k :])
-        asked = {key: self.sketch.query(key) for key in left}  # before any is changed
         for key in left:
             weight, known = self.weights.pop(key), self.evidence.pop(key)
-            self.sketch.add(key, F(F(float(weight) * known.unit) - asked[key]))
+            self.sketch.add(key, F(F(float(weight) * known.unit) - self.sketch.query(key)))
             if known.count > self.cell(key).count:
                 self.cell(key).scaled, self.cell(key).count = known.scaled, known.count
         self.threshold = fourth_power(float(F(ranked[self.k - 1][0])))

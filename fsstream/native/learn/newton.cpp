@@ -197,26 +197,26 @@ void Newton::prune() {
   ++prunes_;
 }
 
-// Weights as differences to what the sketch says, all of it asked before any is changed; evidence where
-// there is more of it than in the pair.
+// Weights as differences to what the sketch says, evidence where there is more of it than in the pair. One key
+// after the other: what meets in a cell is then counted once, and asking for the last gives its weight.
 void Newton::leave(std::vector<ActiveSet::Entry>& left) {
   ActiveSet::sort_by_key(left);
   Buffer<Key> keys;
-  Buffer<float> changes;
   keys.reserve(left.size());
-  changes.reserve(left.size() + kSlack);
   for (const ActiveSet::Entry& entry : left) keys.push_back(entry.key);
   sketch_.hash(keys.data(), left.size(), leaving_);
   const BlockKernels& kernels = sketch_.kernels();
-  kernels.estimate(sketch_.rows(leaving_, 0), left.size(), changes.data());
   for (std::size_t i = 0; i < left.size(); ++i) {
+    const BlockRows place = sketch_.rows(leaving_, i);
     const Evidence known = evidence_of(left[i].slot);
-    changes[i] = static_cast<float>(active_.weight(left[i].slot) * known.unit()) - changes[i];
+    float estimate;
     Evidence shared;
-    kernels.pairs(sketch_.rows(leaving_, i), 1, &shared.scaled, &shared.count);
-    if (known.count > shared.count) kernels.set_pairs(sketch_.rows(leaving_, i), 1, &known.scaled, &known.count);
+    kernels.estimate(place, 1, &estimate);
+    kernels.pairs(place, 1, &shared.scaled, &shared.count);
+    const float change = static_cast<float>(active_.weight(left[i].slot) * known.unit()) - estimate;
+    kernels.add(place, 1, &change);
+    if (known.count > shared.count) kernels.set_pairs(place, 1, &known.scaled, &known.count);
   }
-  kernels.add(sketch_.rows(leaving_, 0), left.size(), changes.data());
 }
 
 void Newton::seed(Key key, const std::string& name, float weight) {

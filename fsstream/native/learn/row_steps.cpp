@@ -1,7 +1,5 @@
 #include "learn/row_steps.hpp"
 
-#include <limits>
-
 #include "core/lanes.hpp"
 #include "core/multiversion.hpp"
 #include "learn/evidence.hpp"
@@ -17,14 +15,12 @@ inline float square_of(float x) {
 
 void meet(const float* __restrict values, std::size_t count, double v, bool own, float* __restrict scaled,
           float* __restrict counts, float* __restrict estimates, double* __restrict terms) {
-  const float bigger = own ? std::numeric_limits<float>::infinity() : Evidence::kBiggerUnit;
   for (std::size_t j = 0; j < count; ++j) {
     const float square = square_of(values[j]);
     const float typical = counts[j] * square;
-    const float limit = square > 0.0F ? bigger * typical : std::numeric_limits<float>::infinity();
-    estimates[j] = scaled[j] > limit ? 0.0F : estimates[j];
-    const float known = scaled[j] > limit ? typical : scaled[j];
-    scaled[j] = known == 0.0F ? typical : known;
+    const bool stranger = !own && square > 0.0F && scaled[j] > Evidence::kBiggerUnit * typical;
+    estimates[j] = stranger ? 0.0F : estimates[j];
+    scaled[j] = own && scaled[j] > 0.0F ? scaled[j] : typical;
   }
   for (std::size_t j = 0; j < count; ++j) {
     const double square = square_of(values[j]);

@@ -10,8 +10,8 @@
 namespace fsstream {
 
 struct RowSteps {
-  // P and C with this row's share v; terms[j] = x^2 C / P. Strangers (see Evidence), of which features
-  // with evidence of their own (`own`) never are, lose their estimates.
+  // P and C with this row's share v; terms[j] = x^2 C / P. What has no P of its `own`, or had none yet, takes
+  // C x^2 for it; and its estimate is dropped when the shared P is a stranger's (see Evidence).
   void (*meet)(const float* values, std::size_t count, double v, bool own, float* scaled, float* counts,
                float* estimates, double* terms);
   // steps[j] = r x, terms[j] = r x^2, with r = 1 / (P (1 + prior / C)).
