@@ -1,0 +1,126 @@
+"""The columns family and its peers as functions: a problem in, weights by column and an intercept out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from os_problems import Array, Problem, S, as_batch
+
+from fsstream import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+Weights = tuple[dict[int, float], float]  # by column, and the intercept
+
+
+def chosen(selected: tuple[list[bytes], NDArray[np.float32], float]) -> Weights:
+    names, weights, intercept = selected
+    return {int(name): float(w) for name, w in zip(names, weights, strict=True)}, intercept
+
+
+def pool(problem: Problem, loss: str, scans: int = 2, columns: int = 3, s: int = S) -> Weights:
+    kernel = _native.ColumnPool(problem.y.astype(np.float32), s, columns)
+    scan(kernel, problem, scans)
+    return chosen(kernel.select(loss))
+
+
+def rule(name: str) -> Callable[..., Weights]:
+    def run(problem: Problem, loss: str, scans: int = 2, s: int = S) -> Weights:
+        kernel = _native.Substitution(problem.y.astype(np.float32), loss, name, s)
+        scan(kernel, problem, scans)
+        return chosen(kernel.select())
+
+    return run
+
+
+def proj_gd(problem: Problem, loss: str, s: int = S, scans: int = 200) -> Weights:
+    kernel = _native.ProjectedGradient(problem.y.astype(np.float32), loss, s)
+    scan(kernel, problem, scans)
+    return chosen(kernel.select())
+
+
+def grafting(problem: Problem, loss: str, s: int = S, scans: int = 100) -> Weights:
+    kernel = _native.Grafting(problem.y.astype(np.float32), loss, k=s)
+    scan(kernel, problem, scans)
+    return chosen(kernel.select())
+
+
+def asy(
+    problem: Problem, loss: str, workers: int, scans: int = 2, s: int = S, threads: bool = False
+) -> Weights:
+    kernel = _native.AsynchronousSubstitution(problem.y.astype(np.float32), loss, s, workers, threads=threads)
+    scan(kernel, problem, scans)
+    return chosen(kernel.select())
+
+
+def scan(kernel: object, problem: Problem, scans: int) -> None:
+    batch = as_batch(problem.X)
+    for _ in range(scans):
+        assert kernel.update(batch) is None  # type: ignore[attr-defined]
+        if kernel.end_scan() is False:  # type: ignore[attr-defined]
+            break
+
+
+def refitted(problem: Problem, support: Array, loss: str) -> Weights:
+    """A peer's support through the same last step as ours."""
+    kernel = _native.ColumnPool(problem.y.astype(np.float32), len(support), 1)
+    batch = as_batch(problem.X[:, support])
+    kernel.update(batch)
+    weights, intercept = chosen(kernel.select(loss))
+    return {int(support[j]): w for j, w in weights.items()}, intercept
+
+
+def l1_support(problem: Problem, loss: str, s: int) -> Array:
+    """The largest |w| of the l1 path's first model with at least s features."""
+    if loss == "squared":
+        from sklearn.linear_model import lasso_path
+
+        y = problem.y - problem.y.mean()
+        largest = np.abs(problem.X.T @ y).max() / len(y)
+        _, path, _ = lasso_path(problem.X, y, alphas=largest * np.geomspace(1, 1e-3, 60))
+        enough = [w for w in path.T if np.count_nonzero(w) >= s]
+        w = enough[0] if enough else path[:, -1]
+    else:
+        from sklearn.svm import LinearSVC
+
+        for c in np.geomspace(1e-4, 10, 26):
+            model = LinearSVC(penalty="l1", dual=False, C=c, max_iter=300, tol=1e-2).fit(problem.X, problem.y)
+            w = model.coef_[0]
+            if np.count_nonzero(w) >= s:
+                break
+    return np.argsort(-np.abs(w))[:s]
+
+
+def l1(problem: Problem, loss: str, s: int = S) -> Weights:
+    return refitted(problem, l1_support(problem, loss, s), loss)
+
+
+def abess(problem: Problem, loss: str, s: int = S) -> Weights:
+    from abess import LinearRegression, LogisticRegression
+
+    regression = loss == "squared"
+    model = (LinearRegression if regression else LogisticRegression)(support_size=[s])
+    model.fit(problem.X, problem.y if regression else (problem.y > 0).astype(int))
+    return refitted(problem, np.flatnonzero(model.coef_.ravel()), loss)
+
+
+def liblinear(problem: Problem, loss: str, s: int = S) -> Weights:
+    """l1-LIBLINEAR (-s 5: l1-regularised squared hinge), C grown until s features stay."""
+    from liblinear.liblinearutil import train
+    from scipy.sparse import csr_matrix
+
+    rows = csr_matrix(problem.X)
+    for c in np.geomspace(1e-4, 10, 26):
+        model = train(problem.y, rows, f"-s 5 -c {c} -e 0.01 -q")
+        w = np.array([model.get_decfun_coef(j + 1) for j in range(problem.X.shape[1])])
+        if np.count_nonzero(w) >= s:
+            break
+    return refitted(problem, np.argsort(-np.abs(w))[:s], loss)
+
+
+def bound(method: Callable[..., Weights], loss: str, **options: int) -> Callable[[Problem], Weights]:
+    return lambda problem: method(problem, loss, **options)
