@@ -9,10 +9,10 @@ from typing_extensions import Buffer
 
 def key_of_name(name: bytes) -> int: ...
 def murmur3_64(name: bytes) -> int: ...
-def dot(x: NDArray[np.float32 | np.float64], y: NDArray[np.float32 | np.float64]) -> float:
+def dot(x: NDArray[np.int16 | np.float32 | np.float64], y: NDArray[np.float32 | np.float64]) -> float:
     """Sum of products in sixteen lanes: the same bits on every machine."""
 
-def dot_baseline(x: NDArray[np.float32], y: NDArray[np.float64]) -> float:
+def dot_baseline(x: NDArray[np.int16 | np.float32], y: NDArray[np.float64]) -> float:
     """`dot` without wider registers."""
 
 def screen_moments(
@@ -761,7 +761,7 @@ class ColumnPool:
         self,
         targets: NDArray[np.float32],
         k: int,
-        columns: int = 2,
+        columns: int = 3,
         intercept: bool = True,
         ridge: float = 0.0,
         unit_scale: bool = True,

@@ -19,9 +19,10 @@ from fsstream._native import RunningDigest
 from fsstream.archive import check_kind, load, write
 from fsstream.config import SelectOptions, from_mapping
 from fsstream.errors import CorruptError, DataError, FsstreamError, UsageError
-from fsstream.feeds import FeedState, Place
+from fsstream.feeds import FeedState
 from fsstream.publish import Publisher
 from fsstream.sources import Input
+from fsstream.stream_feed import Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,8 @@ A RowFeed gives the rows of a stream, a TransposedFeed its features. A ColumnFee
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,15 +17,13 @@ from fsstream.config import InputOptions, split_class_weight
 from fsstream.errors import DataError, UsageError
 from fsstream.model import load_model
 from fsstream.reading import Reading, row_fault
-from fsstream.rows import Rows
-from fsstream.sources import Position
-from fsstream.sources.spool import Spool
 from fsstream.sources.transpose import Columns
+from fsstream.stream_feed import Place, StreamFeed, bytes_of
 from fsstream.task import Labels, decide, make_map, start_labels
 from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from typing import Protocol
 
     from numpy.typing import NDArray
@@ -54,30 +52,6 @@ if TYPE_CHECKING:
 
         def close(self) -> None:
             """Let go of files."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a pass stands between two batches.
-
-    The batches of an input are cut as its blocks are, so their place is a position in the input. Those of a
-    spool or of transposed columns are always the same ones, so they are counted.
-    """
-
-    position: Position | None = None
-    batches: int = 0
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Place:
-        """The inverse of `plain`."""
-        position = plain["position"]
-        if position is not None:
-            position = Position(int(position["source"]), int(position["offset"]), str(position["digest"]))
-        return cls(position, int(plain["batches"]))
-
-    def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -161,7 +135,7 @@ class Aim:
             )
 
 
-class RowFeed:
+class RowFeed(StreamFeed):
     """The rows of a stream. What cannot be read again, or is to be shuffled, is spooled."""
 
     def __init__(
@@ -174,11 +148,9 @@ class RowFeed:
         again: bool,
         state: FeedState | None = None,
     ) -> None:
-        self._options = options
-        self._reading = reading
-        self._signals = signals
-        self.place, self.size = Place(), 0
-        self._start = state.place if state is not None else Place()
+        super().__init__(
+            options, reading, signals, state.place if state is not None else Place(), again=again
+        )
         with signals.waiting():
             labels = reading.labels()
         self.aim = (
@@ -188,10 +160,7 @@ class RowFeed:
                 options, state.loss, state.kind, state.labels, state.rows, before=state.rows_before
             )
         )
-        spooled = options.shuffle or (again and not reading.input.rereadable) or self._start.batches > 0
-        self._spool = Spool(options.spool_dir) if spooled else None
         self._same_order = chosen.knows_rows_by_number
-        self._spool_full = False
         if self.aim.kind == "classes" and chosen.access is Access.ROWS_AGAIN and state is None:
             self._meet_all_classes()
 
@@ -201,62 +170,19 @@ class RowFeed:
         return self.aim.task
 
     def batches(self, number: int) -> Iterator[Batch]:
-        """The rows with their targets. A signal may interrupt the waiting for them, not their use."""
-        start, self._start = self._start, Place()
-        batches = self._from(start, number)
-        while True:
-            with self._signals.waiting():
-                batch = next(batches, None)
-            if batch is None:
-                break
+        """The rows with their targets."""
+        for batch in self._pass(number):
             if number == 1:
                 self._count(batch.rows)
             yield batch
         if number == 1:
             self.aim.check_rows()
 
-    def close(self) -> None:
-        """Remove the spool."""
-        if self._spool is not None:
-            self._spool.close()
+    def _arrived(self, parsed: Parsed) -> None:
+        self.aim.resolve(parsed)
 
-    def _from(self, start: Place, number: int) -> Iterator[Batch]:
-        if (self._options.shuffle or start.batches) and not self._spool_full:
-            for _ in self._from_input(None):
-                pass
-        if self._spool is not None and self._spool_full:
-            yield from self._from_spool(self._spool, start.batches, number)
-        else:
-            yield from self._from_input(start.position)
-
-    def _from_input(self, start: Position | None) -> Iterator[Batch]:
-        for parsed in self._reading.batches(start, skip=self._spool is None):
-            if self._spool is not None:
-                self._spool.write(parsed.batch, parsed.block.first_line)
-            if parsed.lies_before(start):
-                continue
-            self.aim.resolve(parsed)
-            self.place = Place(parsed.block.end)
-            self.size += _bytes_of(parsed.batch) if isinstance(parsed, Rows) else len(parsed.block.data)
-            yield parsed.batch
-        if self._spool is not None:
-            self._spool.finish()
-            self._spool_full = True
-
-    def _from_spool(self, spool: Spool, start: int, number: int) -> Iterator[Batch]:
-        options = self._options
-        if options.shuffle:
-            order = 1 if self._same_order else number
-            batches = spool.shuffled(options.seed, order, options.memory_bytes // 4)
-        else:
-            batches = spool.batches()
-        for count, batch in enumerate(batches, 1):
-            if count <= start:
-                continue
-            self.aim.label_map.resolve(batch)  # each label has been met when it was spooled
-            self.place = Place(batches=count)
-            self.size += _bytes_of(batch)
-            yield batch
+    def _came_back(self, batch: Batch) -> None:
+        self.aim.label_map.resolve(batch)  # each label has been met when it was spooled
 
     def _count(self, rows: int) -> None:
         before, self.aim.rows = self.aim.rows, self.aim.rows + rows
@@ -273,7 +199,7 @@ class RowFeed:
             self._signals.check()
 
 
-class ColumnFeed:
+class ColumnFeed(StreamFeed):
     """The features of a `columns` stream; the targets of the samples come from --targets."""
 
     def __init__(
@@ -285,10 +211,8 @@ class ColumnFeed:
         state: FeedState | None = None,
     ) -> None:
         assert options.targets is not None
-        self._reading = reading
-        self._signals = signals
-        self.place, self.size = Place(), 0
-        self._start = state.place if state is not None else Place()
+        start = state.place if state is not None else Place()
+        super().__init__(options, reading, signals, start, again=chosen.reads_again(options.passes))
         with closing(Reading(InputOptions(inputs=(options.targets,), format="tokens", threads=1))) as lines:
             self.aim = Aim.decide(options, lines.labels(), chosen)
             pieces = [self._targets_of(parsed) for parsed in lines.batches()]
@@ -302,20 +226,10 @@ class ColumnFeed:
 
     def batches(self, number: int) -> Iterator[Batch]:
         """The features; the same ones in the same order each time."""
-        start, self._start = self._start, Place()
-        batches = self._reading.batches(start.position)
-        while True:
-            with self._signals.waiting():
-                parsed = next(batches, None)
-            if parsed is None:
-                return
-            self._check_samples(parsed)
-            self.place = Place(parsed.block.end)
-            self.size += len(parsed.block.data)
-            yield parsed.batch
+        return self._pass(number)
 
-    def close(self) -> None:
-        """There is nothing to let go of: the reading is its owner's."""
+    def _arrived(self, parsed: Parsed) -> None:
+        self._check_samples(parsed)
 
     def _targets_of(self, parsed: Parsed) -> NDArray[np.float32]:
         """One line, one sample: a blank line would shift those behind it."""
@@ -375,7 +289,7 @@ class TransposedFeed:
             self._signals.check()
             if count > start.batches:
                 self.place = Place(batches=count)
-                self.size += _bytes_of(batch)
+                self.size += bytes_of(batch)
                 yield batch
 
     def close(self) -> None:
@@ -401,11 +315,6 @@ class TransposedFeed:
         return np.concatenate(targets)
 
 
-def _bytes_of(batch: Batch) -> int:
-    """Of a batch that no text stands behind any more: its keys, values and labels."""
-    return 12 * batch.entries + 8 * batch.rows
-
-
 def make_feed(
     options: SelectOptions,
     chosen: type[Learner],
@@ -420,5 +329,5 @@ def make_feed(
         return ColumnFeed(options, chosen, reading, signals, state)
     if chosen.access is Access.COLUMNS:
         return TransposedFeed(options, chosen, reading, signals, state)
-    again = chosen.access is Access.ROWS_AGAIN or (options.passes or 1) > 1
+    again = chosen.reads_again(options.passes)
     return RowFeed(options, chosen, reading, signals, again=again, state=state)

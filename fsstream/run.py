@@ -19,13 +19,14 @@ from fsstream.checkpoint import Snapshot
 from fsstream.config import parse_parameters
 from fsstream.course import Course
 from fsstream.errors import UsageError, fitting
-from fsstream.feeds import FeedState, Place, make_feed
+from fsstream.feeds import FeedState, make_feed
 from fsstream.memory import peak_memory
 from fsstream.output import first_records
 from fsstream.progress import Progress
 from fsstream.reading import make_reading
 from fsstream.saving import Mark, Saving
 from fsstream.signals import StopSignals
+from fsstream.stream_feed import Place
 from fsstream.training import Training, check_uses, find_backend
 from fsstream.validation import Validation
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fsstream._native import Batch
     from fsstream.checkpoint import Checkpoint, Snapshot
     from fsstream.config import SelectOptions
-    from fsstream.feeds import Place
+    from fsstream.stream_feed import Place
 
 
 @dataclass(frozen=True)

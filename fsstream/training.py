@@ -63,7 +63,7 @@ def common_options(options: SelectOptions, chosen: type[Learner]) -> Common:
         learning_rate=options.learning_rate,
         l1=options.l1,
         l2=options.l2 or 0.0,
-        passes=options.passes or 1,
+        passes=options.passes or chosen.default_passes,
         intercept=chosen.intercept_default if options.intercept is None else options.intercept,
         seed=options.seed,
         memory=options.memory_bytes,

@@ -51,7 +51,11 @@ class AsynchronousParameters:
 
 
 class AsynchronousSubstitution(ColumnLearner):
-    """Simulated or threaded workers."""
+    """The paper's: Algorithms 2 and 3, and the simulation of q workers with staleness q.
+    Ours: features go to workers by their mixed keys; eta = 0.5 / L_F from each worker's own estimate of
+    L_F; m is the root of --workers; two scans unless --passes says otherwise; asynchronous=yes, native
+    threads that share predictions without locks.
+    """
 
     name: ClassVar[str] = "asy-os"
     summary: ClassVar[str] = "os by several workers that share predictions only; simulated, or native threads"
@@ -59,6 +63,7 @@ class AsynchronousSubstitution(ColumnLearner):
     uses: ClassVar[frozenset[str]] = frozenset(
         {"k", "l2", "passes", "intercept", "learning_rate", "workers", "seed"}
     )
+    default_passes: ClassVar[int] = 2  # the first scan judges early features by what is not there yet
     Parameters: ClassVar[type] = AsynchronousParameters
     kernel: _native.AsynchronousSubstitution
 

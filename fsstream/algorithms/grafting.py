@@ -49,6 +49,7 @@ class Grafting(ColumnLearner):
     summary: ClassVar[str] = "l1 one feature at a time: admitted where the gradient exceeds lambda"
     paper: ClassVar[str] = "Online Feature Selection using Grafting (Perkins, Theiler 2003)"
     uses: ClassVar[frozenset[str]] = frozenset({"k", "l1", "l2", "passes", "intercept"})
+    default_passes: ClassVar[int] = 0
     Parameters: ClassVar[type] = GraftingParameters
     kernel: _native.Grafting
 
@@ -66,8 +67,13 @@ class Grafting(ColumnLearner):
             ridge=common.l2,
             unit_scale=parameters.scale == "unit",
         )
-        super().__init__(kernel, common.passes)
+        super().__init__(kernel, common.passes or 1)
         self.searched = common.l1 is None
+
+    @classmethod
+    def reads_again(cls, passes: int | None) -> bool:
+        """The search for lambda scans as often as it needs to, whatever --passes says."""
+        return True
 
     def end_pass(self) -> bool:
         """Scans follow the search for lambda; --passes counts them when it is given."""

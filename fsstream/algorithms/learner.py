@@ -100,6 +100,7 @@ class Learner(ABC):
     losses: ClassVar[tuple[str, ...]] = BINARY_LOSSES
     auto_binary_loss: ClassVar[str] = "squared-hinge"  # what --loss auto picks for two labels
     intercept_default: ClassVar[bool] = False
+    default_passes: ClassVar[int] = 1  # without --passes; 0: as many as it asks for
     knows_rows_by_number: ClassVar[bool] = False  # then a shuffle is the same in every pass
     resumes_within_a_pass: ClassVar[bool] = True  # else `restore` passes over the rest of one
     uses: ClassVar[frozenset[str]] = frozenset({"k"})  # common options that mean something here
@@ -119,6 +120,11 @@ class Learner(ABC):
     def end_pass(self) -> bool:
         """The data has been seen once more: True asks for another scan."""
         return False
+
+    @classmethod
+    def reads_again(cls, passes: int | None) -> bool:
+        """Whether a run with `--passes`, None when it is not given, sees the data more than once."""
+        return cls.access is Access.ROWS_AGAIN or (passes or cls.default_passes) != 1
 
     @abstractmethod
     def selection(self) -> Selection:

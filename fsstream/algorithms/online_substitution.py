@@ -4,10 +4,12 @@ Objective  min L(X w, y) with at most k non-zero weights; L is 1/(2n) |Xw - y|^2
            max(0, 1 - y u)^2 / 2, or of log(1 + e^-yu); features are seen one at a time.
 Paper      Yang, Fujimaki, Kusumura, Liu: "Online Feature Selection: A Limited-Memory Substitution
            Algorithm and Its Asynchronous Parallel Variation", KDD 2016.
-rule=pool  Ours, the default: least squares on a pool of at most K = columns * k float32 columns
-           (K = 2k take the bytes of k double columns). An arrival that would lower the residual
-           more than the weakest member replaces it. No step, no Lipschitz constant; with two
-           classes the pool works on -1/+1 and only the last refit minimises the loss.
+rule=pool  Ours, the default: least squares on a pool of at most K = columns * k columns, kept in 16
+           bits a value (K = 3k take three quarters of the bytes of k double columns). An arrival
+           that would lower the residual more than the weakest member replaces it; then members of
+           the pool are exchanged with those of the model while that is significant. No step, no
+           Lipschitz constant; with two classes the pool works on -1/+1 and only the last refit
+           minimises the loss.
 rule=paper Algorithm 1 to the letter: a gradient step, the smallest of k + 1 weights goes, and the
            descent check. Ours in it: eta = 0.5 / L_F with L_F estimated by power iteration on the
            retained columns and raised whenever the curvature along a step exceeds it; the
@@ -25,7 +27,6 @@ from fsstream.algorithms.column_learner import (
     NAME,
     ColumnLearner,
     check_step,
-    column_bytes,
     required_k,
     sample_targets,
     samples_of,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+CODE, FLOAT = 2, 4  # bytes of a kept value
+
 
 @dataclass(frozen=True)
 class SubstitutionParameters:
@@ -50,7 +53,7 @@ class SubstitutionParameters:
         "projection, proximal: the naive baselines",
         choices=("pool", "paper", "projection", "proximal"),
     )
-    columns: int = parameter(2, "rule=pool: columns kept, as a multiple of k", low=1, high=16)
+    columns: int = parameter(3, "rule=pool: columns kept, as a multiple of k", low=1, high=16)
     m: float = parameter(1.0, "rule=paper: the step of retained features is eta / m", low=1)
     descent: float = parameter(0.5, "rule=paper: c of the descent check", low=0, high=1)
     refit: str = parameter("yes", "fit the loss again on the selected features", choices=("yes", "no"))
@@ -63,12 +66,18 @@ class SubstitutionParameters:
 
 
 class OnlineSubstitution(ColumnLearner):
-    """The pool, Algorithm 1, and the naive baselines."""
+    """The paper's: rule=paper, Algorithm 1; rule=projection and rule=proximal, its naive baselines.
+    Ours: rule=pool, the default, least squares on a pool of columns kept in 16 bits a value. In the
+    paper's rules too: columns centred and scaled, the intercept as one more retained coordinate, two
+    scans unless --passes says otherwise, and eta = 0.5 / L_F, with L_F from a power iteration on the
+    retained columns and raised whenever the curvature along a step exceeds it.
+    """
 
     name: ClassVar[str] = "os"
     summary: ClassVar[str] = "features arrive one by one and replace the weakest of those kept; memory n x k"
     paper: ClassVar[str] = "Online Feature Selection: A Limited-Memory Substitution Algorithm, Algorithm 1"
     uses: ClassVar[frozenset[str]] = frozenset({"k", "l1", "l2", "passes", "intercept", "learning_rate"})
+    default_passes: ClassVar[int] = 2  # the first scan judges early features by what is not there yet
     Parameters: ClassVar[type] = SubstitutionParameters
     kernel: _native.ColumnPool | _native.Substitution
 
@@ -120,7 +129,7 @@ class OnlineSubstitution(ColumnLearner):
         pool = parameters.rule == "pool"
         kept = parameters.columns * k if pool else k + 1
         return {
-            "columns": column_bytes(samples, kept),
+            "columns": (CODE if pool else FLOAT) * samples * kept,
             "products": 16 * (kept + 1) ** 2 if pool else 0,
             "vectors": 48 * samples,
             "names": NAME * kept,

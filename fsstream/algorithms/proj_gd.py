@@ -51,6 +51,7 @@ class ProjGd(ColumnLearner):
     name: ClassVar[str] = "proj-gd"
     summary: ClassVar[str] = "a gradient step on all features a scan, then the k largest stay; batch"
     paper: ClassVar[str] = "Online Feature Selection: A Limited-Memory Substitution Algorithm, section 3"
+    default_passes: ClassVar[int] = 0
     Parameters: ClassVar[type] = ProjGdParameters
     kernel: _native.ProjectedGradient
 
@@ -71,7 +72,7 @@ class ProjGd(ColumnLearner):
             ridge=common.l2,
             unit_scale=parameters.scale == "unit",
         )
-        super().__init__(kernel, common.passes if common.passes > 1 else parameters.iterations)
+        super().__init__(kernel, common.passes or parameters.iterations)
 
     def end_pass(self) -> bool:
         """True while the weights move and scans are left."""

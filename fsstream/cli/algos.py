@@ -36,6 +36,7 @@ def describe(chosen: type[Learner]) -> str:
     lines.append(f"  reads      {chosen.access.value}")
     lines.append(f"  losses     {', '.join(chosen.losses)}")
     lines.append(f"  intercept  {'yes' if chosen.intercept_default else 'no'} by default")
+    lines.append(f"  passes     {chosen.default_passes or 'as many as it needs'} by default")
     used = sorted("--" + name.replace("_", "-") for name in chosen.uses)
     lines.append(f"  options    {', '.join(used)}")
     lines.append(f"  merge      {chosen.merge_refusal or 'average of the weights by rows'}")

@@ -108,3 +108,25 @@ def test_rows_give_what_their_columns_give(planted: tuple[Path, bytes], tmp_path
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert found == select(targets, stream, "--algo", "os", "--k", "3")
+
+
+@pytest.mark.parametrize("algo", FAMILY)
+def test_later_scans_of_a_stream_that_cannot_be_read_again_come_from_a_spool(
+    planted: tuple[Path, bytes], algo: str
+) -> None:
+    targets, stream = planted
+    path = targets.with_name("columns")
+    path.write_bytes(stream)
+    options = ("--format", "columns", "--targets", str(targets), "-q", "--algo", algo, "--k", "5")
+    from_file = fsstream("select", *options, str(path))
+    assert from_file.returncode == 0, from_file.stderr
+    piped = fsstream("select", *options, stdin=stream)
+    assert (piped.returncode, piped.stdout) == (0, from_file.stdout)
+
+
+def test_os_scans_twice_unless_told_otherwise(planted: tuple[Path, bytes], tmp_path: Path) -> None:
+    targets, stream = planted
+    for options, scans in (((), 2), (("--passes", "1"), 1), (("--passes", "3"), 3)):
+        summary = tmp_path / "summary.json"
+        select(targets, stream, "--algo", "os", "--k", "3", "--summary", str(summary), *options)
+        assert json.loads(summary.read_text())["passes"] == scans

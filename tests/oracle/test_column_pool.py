@@ -72,8 +72,9 @@ def as_dict(selected):
 )
 def test_kernel_is_the_oracle(seed, n, p, k, columns, scans, density, intercept, ridge):
     X, y, _ = planted(seed, n, p, min(p, k), density, offset=0.5)
-    oracle = run_oracle(X, y, scans, s=k, columns=k * columns, intercept=intercept, l2=ridge)
     for sparse in (False, True):
+        options = {"intercept": intercept, "l2": ridge, "sparse": sparse}
+        oracle = run_oracle(X, y, scans, s=k, columns=k * columns, **options)
         pool = run_native(X, y, scans, k, columns, sparse, intercept=intercept, ridge=ridge)
         assert [int(name) for name in pool.retained] == oracle.ids
         assert pool.model_size == len(oracle.model)

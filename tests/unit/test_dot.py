@@ -8,11 +8,18 @@ import pytest
 from fsstream import _native
 
 LENGTHS = [0, 1, 2, 15, 16, 17, 31, 32, 33, 100, 1023, 1024, 1025, 5000]
-KINDS = [(np.float32, np.float32), (np.float32, np.float64), (np.float64, np.float64)]
+KINDS = [
+    (np.int16, np.float32),
+    (np.int16, np.float64),
+    (np.float32, np.float32),
+    (np.float32, np.float64),
+    (np.float64, np.float64),
+]
 
 
 def draw(length, kind, seed):
-    return np.random.default_rng(seed).standard_normal(length).astype(kind)
+    values = np.random.default_rng(seed).standard_normal(length)
+    return (values * 8000).astype(kind) if kind == np.int16 else values.astype(kind)
 
 
 def lane_sum(products):
@@ -37,6 +44,8 @@ def test_dot_adds_in_the_documented_order(length, kinds):
 def test_wider_registers_change_no_bit(length):
     x, y = draw(length, np.float32, 3), draw(length, np.float64, 4)
     assert _native.dot(x, y) == _native.dot_baseline(x, y)
+    codes = draw(length, np.int16, 3)
+    assert _native.dot(codes, y) == _native.dot_baseline(codes, y)
     r = y.astype(np.float32)
     assert _native.screen_moments(x, r) == _native.screen_moments(x, r, baseline=True)
 

@@ -106,6 +106,12 @@ double dot_of(Vector<X> x, Vector<Y> y) {
   return dot(x.data(), y.data(), x.size());
 }
 
+template <class X>
+double dot_baseline_of(Vector<X> x, Vector<double> y) {
+  if (x.size() != y.size()) throw std::invalid_argument("the vectors differ in length");
+  return dot_baseline(x.data(), y.data(), x.size());
+}
+
 nb::tuple screened(Vector<float> x, Vector<float> residual, bool baseline) {
   if (x.size() != residual.size()) throw std::invalid_argument("the vectors differ in length");
   const auto found = baseline ? screen_moments_baseline(x.data(), residual.data(), x.size())
@@ -150,13 +156,10 @@ void bind_core(nb::module_& m) {
   m.def("dot", &dot_of<float, float>, nb::arg("x"), nb::arg("y"));
   m.def("dot", &dot_of<float, double>, nb::arg("x"), nb::arg("y"));
   m.def("dot", &dot_of<double, double>, nb::arg("x"), nb::arg("y"));
-  m.def(
-      "dot_baseline",
-      [](Vector<float> x, Vector<double> y) {
-        if (x.size() != y.size()) throw std::invalid_argument("the vectors differ in length");
-        return dot_baseline(x.data(), y.data(), x.size());
-      },
-      nb::arg("x"), nb::arg("y"));
+  m.def("dot", &dot_of<std::int16_t, float>, nb::arg("x"), nb::arg("y"));
+  m.def("dot", &dot_of<std::int16_t, double>, nb::arg("x"), nb::arg("y"));
+  m.def("dot_baseline", &dot_baseline_of<float>, nb::arg("x"), nb::arg("y"));
+  m.def("dot_baseline", &dot_baseline_of<std::int16_t>, nb::arg("x"), nb::arg("y"));
   m.def("screen_moments", &screened, nb::arg("x"), nb::arg("residual"), nb::arg("baseline") = false);
 
   m.def("pair_key", &pair_key, nb::arg("a"), nb::arg("b"));

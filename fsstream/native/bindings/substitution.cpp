@@ -100,7 +100,7 @@ void bind_pool(nb::module_& m) {
   using Bound = BoundColumnPool;
   nb::class_<Bound>(m, "ColumnPool")
       .def(nb::init<Vector<float>, std::size_t, std::size_t, bool, double, bool, std::size_t>(), nb::arg("targets"),
-           nb::arg("k"), nb::arg("columns") = 2, nb::arg("intercept") = true, nb::arg("ridge") = 0.0,
+           nb::arg("k"), nb::arg("columns") = 3, nb::arg("intercept") = true, nb::arg("ridge") = 0.0,
            nb::arg("unit_scale") = true, nb::arg("memory") = 0)
       .def(
           "update", [](Bound& self, const Batch& batch) { return feed(self.pool, self.reader, batch); },

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace fsstream {
 
@@ -14,6 +15,8 @@ constexpr std::size_t kDotLanes = 16;
 double dot(const float* x, const float* y, std::size_t n);
 double dot(const float* x, const double* y, std::size_t n);
 double dot(const double* x, const double* y, std::size_t n);
+double dot(const std::int16_t* x, const float* y, std::size_t n);
+double dot(const std::int16_t* x, const double* y, std::size_t n);
 
 // What a column says about itself and about a residual, from one read of it.
 struct ColumnMoments {
@@ -31,9 +34,11 @@ ColumnMoments screen_moments(const float* x, const float* residual, std::size_t 
 // y += a x
 void add_scaled(double a, const float* x, double* y, std::size_t n);
 void add_scaled(double a, const double* x, double* y, std::size_t n);
+void add_scaled(double a, const std::int16_t* x, double* y, std::size_t n);
 
 // The same without wider registers: what the tests compare with.
 double dot_baseline(const float* x, const double* y, std::size_t n);
+double dot_baseline(const std::int16_t* x, const double* y, std::size_t n);
 ColumnMoments screen_moments_baseline(const float* x, const float* residual, std::size_t n);
 
 }  // namespace fsstream

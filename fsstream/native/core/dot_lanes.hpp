@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #if defined(__AVX__)
 #include <immintrin.h>
@@ -19,10 +20,13 @@ struct DotTable {
   double (*floats)(const float*, const float*, std::size_t);
   double (*mixed)(const float*, const double*, std::size_t);
   double (*doubles)(const double*, const double*, std::size_t);
+  double (*codes_floats)(const std::int16_t*, const float*, std::size_t);
+  double (*codes_doubles)(const std::int16_t*, const double*, std::size_t);
   ColumnMoments (*moments)(const float*, const double*, std::size_t);
   ColumnMoments (*screen)(const float*, const float*, std::size_t);
   void (*add_floats)(double, const float*, double*, std::size_t);
   void (*add_doubles)(double, const double*, double*, std::size_t);
+  void (*add_codes)(double, const std::int16_t*, double*, std::size_t);
 };
 
 const DotTable& dot_table_avx2();  // meaningful on x86-64 only
@@ -32,6 +36,7 @@ namespace {
 // Portable vectors of the compiler: split into what the instruction set has, with equal bits.
 using Doubles = double __attribute__((vector_size(32)));
 using Floats = float __attribute__((vector_size(16)));
+using Codes = std::int16_t __attribute__((vector_size(8)));
 constexpr std::size_t kWidth = 4;
 constexpr std::size_t kVectors = kDotLanes / kWidth;
 
@@ -41,6 +46,15 @@ constexpr std::size_t kVectors = kDotLanes / kWidth;
   to = _mm256_cvtps_pd(_mm_loadu_ps(from));  // gcc splits the portable form in two
 #else
   Floats narrow;
+  std::memcpy(&narrow, from, sizeof narrow);
+  to = __builtin_convertvector(narrow, Doubles);
+#endif
+}
+[[gnu::always_inline]] inline void load(const std::int16_t* from, Doubles& to) {
+#if defined(__AVX__)
+  to = _mm256_cvtepi32_pd(_mm_cvtepi16_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+#else
+  Codes narrow;
   std::memcpy(&narrow, from, sizeof narrow);
   to = __builtin_convertvector(narrow, Doubles);
 #endif
@@ -147,9 +161,16 @@ void add_scaled_lanes(double a, const X* x, double* y, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) y[i] += a * static_cast<double>(x[i]);
 }
 
-constexpr DotTable kLanesTable{
-    &dot_lanes<float, float>, &dot_lanes<float, double>, &dot_lanes<double, double>, &moments_lanes, &screen_lanes,
-    &add_scaled_lanes<float>, &add_scaled_lanes<double>};
+constexpr DotTable kLanesTable{&dot_lanes<float, float>,
+                               &dot_lanes<float, double>,
+                               &dot_lanes<double, double>,
+                               &dot_lanes<std::int16_t, float>,
+                               &dot_lanes<std::int16_t, double>,
+                               &moments_lanes,
+                               &screen_lanes,
+                               &add_scaled_lanes<float>,
+                               &add_scaled_lanes<double>,
+                               &add_scaled_lanes<std::int16_t>};
 
 }  // namespace
 

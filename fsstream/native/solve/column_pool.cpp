@@ -13,9 +13,10 @@ namespace fsstream {
 namespace {
 
 constexpr double kGate = 9.0;     // z^2 of a member of the model
-constexpr double kCopy = 1e-8;    // share of a column below which it is a copy of members
+constexpr double kWorth = 4.0;    // z^2 of an exchange within the pool
 constexpr double kCaution = 0.9;  // of the least share that the model leaves of a member
 constexpr int kRounds = 4;
+constexpr int kExchanges = 20;
 
 }  // namespace
 
@@ -23,7 +24,7 @@ ColumnPool::ColumnPool(std::span<const float> targets, const ColumnPoolOptions& 
     : options_(options),
       samples_(targets.size()),
       targets_(targets.begin(), targets.end()),
-      columns_(targets.size(), options.columns * options.k, options.intercept),
+      columns_(targets.size(), options.columns * options.k, options.intercept, Precision::kCodes),
       tableau_(options.columns * options.k, 0.0),
       residual_(targets.size()),
       narrow_residual_(targets.size()),
@@ -150,6 +151,13 @@ void ColumnPool::put(std::size_t slot, const Feature& feature, const float* dens
 }
 
 void ColumnPool::choose_model() {
+  bool changed = choose_significant();
+  for (int round = 0; round < kExchanges && exchange_best(); ++round) changed = true;
+  if (changed) refresh_residual();
+  refresh_threshold();
+}
+
+bool ColumnPool::choose_significant() {
   const std::size_t size = tableau_.size();
   bool changed = false;
   for (int round = 0; round < kRounds; ++round) {
@@ -168,8 +176,27 @@ void ColumnPool::choose_model() {
     if (!moved) break;
     changed = true;
   }
-  if (changed) refresh_residual();
-  refresh_threshold();
+  return changed;
+}
+
+// The exchange of a member of M for one outside that lowers |r|^2 most, if any is worth it.
+bool ColumnPool::exchange_best() {
+  const std::size_t size = tableau_.size();
+  double best = kWorth * noise();
+  std::size_t enters = size, leaves = size;
+  for (std::size_t i = 0; i < size; ++i) {
+    // Nobody's place is worth more than what i gains by itself.
+    if (tableau_.in_model(i) || tableau_.score(i) <= best) continue;
+    for (std::size_t j = 0; j < size; ++j) {
+      if (!tableau_.in_model(j)) continue;
+      const double gain = tableau_.exchange_gain(i, j);
+      if (gain > best) best = gain, enters = i, leaves = j;
+    }
+  }
+  if (enters == size) return false;
+  tableau_.sweep_in(enters);
+  tableau_.sweep_out(leaves);
+  return true;
 }
 
 void ColumnPool::refresh_residual() {

@@ -7,7 +7,10 @@
 // Arrival x   gain = (x.r)^2 / (what M leaves unexplained of x). While the pool has room x
 //             enters; afterwards it replaces the member with the smallest score, if it gains
 //             more. Then M = the members that are significant, score > 9 |r|^2 / (n - |M|),
-//             at most s of them, and the fit again, until M stays (four times at most).
+//             at most s of them, and the fit again, until M stays (four times at most). Last,
+//             a member outside M takes the place of one inside while that lowers |r|^2 by more
+//             than 4 |r|^2 / (n - |M|): so a correlated neighbour that stood in for a feature
+//             gives way to it.
 // Rejection   costs O(n): (x.r)^2 <= gain, so an arrival far below the smallest score cannot
 //             enter unless M explains most of it. How far is "far" follows the pool itself:
 //             the least share that M leaves of its own members says how little of an arrival M
@@ -33,7 +36,7 @@ namespace fsstream {
 
 struct ColumnPoolOptions {
   std::size_t k = 1;        // s
-  std::size_t columns = 2;  // K as a multiple of s
+  std::size_t columns = 3;  // K as a multiple of s
   bool intercept = true;
   double ridge = 0;  // on weights of columns with mean square 1, or of raw columns
   bool unit_scale = true;
@@ -79,6 +82,8 @@ class ColumnPool {
   double diagonal(double length) const;
   void put(std::size_t slot, const Feature& feature, const float* dense, double target_product);
   void choose_model();
+  bool choose_significant();
+  bool exchange_best();
   void refresh_residual();
   void refresh_threshold();
   void index_slots();

@@ -11,6 +11,7 @@ namespace {
 
 // A column whose centred length is below this share of its own is rounding, not data.
 constexpr double kConstant = 1e-10;
+constexpr double kLargestCode = 32767;
 
 bool complete_and_in_order(const Key* samples, std::size_t count) {
   Key differs = 0;
@@ -80,32 +81,57 @@ void measure(Feature& feature, std::size_t samples, bool centred, double sum, do
   feature.length = rest > kConstant * squares ? std::sqrt(rest) : 0.0;
 }
 
-FeatureColumns::FeatureColumns(std::size_t samples, std::size_t slots, bool centred)
-    : samples_(samples), centred_(centred), columns_(slots) {}
+FeatureColumns::FeatureColumns(std::size_t samples, std::size_t slots, bool centred, Precision precision)
+    : samples_(samples), centred_(centred), precision_(precision), columns_(slots) {}
 
 void FeatureColumns::keep(std::size_t slot, const Feature& feature, const float* dense) {
   Stored& column = columns_[slot];
   bytes_ -= bytes_of(column);
-  column.dense = feature.dense || 2 * feature.count >= samples_;
+  const std::size_t sparse_cost = precision_ == Precision::kCodes ? 4 : 2;  // of an entry, in dense ones
+  column.dense = feature.dense || sparse_cost * feature.count >= samples_;
   column.mean = feature.mean;
   column.length = feature.length;
   column.values.clear();
   column.samples.clear();
+  column.codes.clear();
   if (column.dense) {
-    column.values.reserve(samples_);
-    column.values.set_size(samples_);
-    double sum = 0;
-    for (std::size_t i = 0; i < samples_; ++i) {
-      column.values[i] = static_cast<float>(static_cast<double>(dense[i]) - feature.mean);
-      sum += static_cast<double>(column.values[i]);
-    }
-    column.rest = centred_ ? sum / static_cast<double>(samples_) : 0.0;
+    keep_dense(column, dense, feature.mean);
   } else {
+    column.codes = Buffer<std::int16_t>();
     column.values.append(feature.values, feature.count);
     column.samples.append(feature.samples, feature.count);
     column.rest = feature.mean;
   }
   bytes_ += bytes_of(column);
+}
+
+// The values less their mean; `rest` is the mean of what rounding left.
+void FeatureColumns::keep_dense(Stored& column, const float* dense, double mean) {
+  const auto n = static_cast<double>(samples_);
+  double sum = 0;
+  if (precision_ == Precision::kFloats) {
+    column.values.reserve(samples_);
+    column.values.set_size(samples_);
+    for (std::size_t i = 0; i < samples_; ++i) {
+      column.values[i] = static_cast<float>(static_cast<double>(dense[i]) - mean);
+      sum += static_cast<double>(column.values[i]);
+    }
+  } else {
+    column.values = Buffer<float>();
+    column.samples = Buffer<std::uint32_t>();
+    double largest = 0;
+    for (std::size_t i = 0; i < samples_; ++i)
+      largest = std::max(largest, std::abs(static_cast<double>(dense[i]) - mean));
+    column.step = largest / kLargestCode;
+    column.codes.reserve(samples_);
+    column.codes.set_size(samples_);
+    for (std::size_t i = 0; i < samples_; ++i) {
+      const double code = std::nearbyint((static_cast<double>(dense[i]) - mean) / column.step);
+      column.codes[i] = static_cast<std::int16_t>(code);
+      sum += code * column.step;
+    }
+  }
+  column.rest = centred_ ? sum / n : 0.0;
 }
 
 void FeatureColumns::copy(std::size_t slot, const FeatureColumns& from, std::size_t its_slot) {
@@ -116,6 +142,9 @@ void FeatureColumns::copy(std::size_t slot, const FeatureColumns& from, std::siz
   column.values.append(source.values.data(), source.values.size());
   column.samples.clear();
   column.samples.append(source.samples.data(), source.samples.size());
+  column.codes.clear();
+  column.codes.append(source.codes.data(), source.codes.size());
+  column.step = source.step;
   column.dense = source.dense;
   column.mean = source.mean;
   column.length = source.length;
@@ -128,6 +157,9 @@ double FeatureColumns::with_feature(std::size_t slot, const Feature& feature, co
   double raw = 0;
   if (!column.dense) {
     raw = gathered_dot(column.values.data(), column.samples.data(), column.values.size(), dense);
+  } else if (column.codes.size() != 0) {
+    raw = column.step * (feature.dense ? dot(column.codes.data(), feature.values, samples_)
+                                       : gathered(feature.values, feature.samples, feature.count, column.codes.data()));
   } else if (feature.dense) {
     raw = dot(column.values.data(), feature.values, samples_);
   } else {
@@ -139,16 +171,23 @@ double FeatureColumns::with_feature(std::size_t slot, const Feature& feature, co
 
 double FeatureColumns::with_vector(std::size_t slot, const double* vector, double sum) const {
   const Stored& column = columns_[slot];
-  const double raw = column.dense
-                         ? dot(column.values.data(), vector, samples_)
-                         : gathered_dot(column.values.data(), column.samples.data(), column.values.size(), vector);
+  double raw = 0;
+  if (!column.dense) {
+    raw = gathered_dot(column.values.data(), column.samples.data(), column.values.size(), vector);
+  } else if (column.codes.size() != 0) {
+    raw = column.step * dot(column.codes.data(), vector, samples_);
+  } else {
+    raw = dot(column.values.data(), vector, samples_);
+  }
   return (raw - column.rest * sum) / column.length;
 }
 
 void FeatureColumns::add_to(std::size_t slot, double a, double* vector, double& offset) const {
   const Stored& column = columns_[slot];
   const double scale = a / column.length;
-  if (column.dense) {
+  if (column.codes.size() != 0) {
+    add_scaled(scale * column.step, column.codes.data(), vector, samples_);
+  } else if (column.dense) {
     add_scaled(scale, column.values.data(), vector, samples_);
   } else {
     for (std::size_t i = 0; i < column.values.size(); ++i)
@@ -158,6 +197,8 @@ void FeatureColumns::add_to(std::size_t slot, double a, double* vector, double& 
 }
 
 bool FeatureColumns::fits(const Stored& column) const {
+  if (column.codes.size() != 0)
+    return column.dense && column.codes.size() == samples_ && column.values.empty() && column.samples.empty();
   if (column.values.empty()) return column.samples.empty();
   if (column.dense) return column.values.size() == samples_ && column.samples.empty();
   if (column.values.size() != column.samples.size()) return false;

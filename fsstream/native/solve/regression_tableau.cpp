@@ -8,8 +8,6 @@ namespace fsstream {
 
 namespace {
 
-// Below this share of its square a variable is a copy of the model's members.
-constexpr double kCopy = 1e-8;
 // Sweeps between two fresh starts from G.
 constexpr std::size_t kSweepsBeforeRebuild = 1000;
 
@@ -30,6 +28,15 @@ double RegressionTableau::score(std::size_t i) const {
   if (in_model(i)) return product * product / inverse(i);
   const double left = unexplained(i);
   return left < kCopy ? 0.0 : product * product / left;
+}
+
+// j's weight and inverse after a sweep on i, and its score with them.
+double RegressionTableau::exchange_gain(std::size_t i, std::size_t j) const {
+  const double left = unexplained(i);
+  const double explained = swept_[at(j, i)];  // how i regresses on j within the model
+  const double own = residual_product(i) / left;
+  const double other = weight(j) - explained * own;
+  return own * residual_product(i) - other * other / (inverse(j) + explained * explained / left);
 }
 
 double RegressionTableau::unexplained_of(std::span<const double> a, double diagonal) {

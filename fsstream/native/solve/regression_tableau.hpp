@@ -21,6 +21,10 @@
 
 namespace fsstream {
 
+// A variable of which less than this share is left is a copy of the model's members. Products are
+// taken with columns rounded to 16 bits, which leaves about a millionth of an exact copy.
+constexpr double kCopy = 1e-5;
+
 class RegressionTableau {
  public:
   // `target_squares` is the target's product with itself.
@@ -41,6 +45,9 @@ class RegressionTableau {
   double score(std::size_t i) const;
   // What the model's other members leave unexplained of variable i.
   double tolerance(std::size_t i) const { return in_model(i) ? 1.0 / inverse(i) : unexplained(i); }
+
+  // How much the residual sum of squares would fall if i, outside M, took the place of j in M.
+  double exchange_gain(std::size_t i, std::size_t j) const;
 
   // What a new variable with products `a` (with every variable) and square `diagonal` would
   // leave unexplained by the model.

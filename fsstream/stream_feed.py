@@ -1,0 +1,127 @@
+"""A stream, pass after pass: read again where that can be done, else spooled the first time."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from fsstream.rows import Rows
+from fsstream.sources import Position
+from fsstream.sources.spool import Spool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from fsstream._native import Batch
+    from fsstream.config import SelectOptions
+    from fsstream.pipeline import Parsed
+    from fsstream.reading import AnyReading
+    from fsstream.signals import StopSignals
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a pass stands between two batches.
+
+    The batches of an input are cut as its blocks are, so their place is a position in the input. Those of a
+    spool or of transposed columns are always the same ones, so they are counted.
+    """
+
+    position: Position | None = None
+    batches: int = 0
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Place:
+        """The inverse of `plain`."""
+        position = plain["position"]
+        if position is not None:
+            position = Position(int(position["source"]), int(position["offset"]), str(position["digest"]))
+        return cls(position, int(plain["batches"]))
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+
+class StreamFeed:
+    """What cannot be read again, or is to be shuffled, is spooled."""
+
+    _same_order = False  # a shuffle is the same in every pass
+
+    def __init__(
+        self, options: SelectOptions, reading: AnyReading, signals: StopSignals, start: Place, *, again: bool
+    ) -> None:
+        self._options = options
+        self._reading = reading
+        self._signals = signals
+        self.place, self.size = Place(), 0
+        self._start = start
+        spooled = options.shuffle or (again and not reading.input.rereadable) or start.batches > 0
+        self._spool = Spool(options.spool_dir) if spooled else None
+        self._spool_full = False
+
+    def close(self) -> None:
+        """Remove the spool."""
+        if self._spool is not None:
+            self._spool.close()
+
+    def _arrived(self, parsed: Parsed) -> None:
+        """What has to be done with a batch of the input before it is given."""
+
+    def _came_back(self, batch: Batch) -> None:
+        """The same for a batch of the spool."""
+
+    def _pass(self, number: int) -> Iterator[Batch]:
+        """The batches of a pass. A signal may interrupt the waiting for them, not their use."""
+        start, self._start = self._start, Place()
+        batches = self._from(start, number)
+        while True:
+            with self._signals.waiting():
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
+
+    def _from(self, start: Place, number: int) -> Iterator[Batch]:
+        if (self._options.shuffle or start.batches) and not self._spool_full:
+            for _ in self._from_input(None):
+                pass
+        if self._spool is not None and self._spool_full:
+            yield from self._from_spool(self._spool, start.batches, number)
+        else:
+            yield from self._from_input(start.position)
+
+    def _from_input(self, start: Position | None) -> Iterator[Batch]:
+        for parsed in self._reading.batches(start, skip=self._spool is None):
+            if self._spool is not None:
+                self._spool.write(parsed.batch, parsed.block.first_line)
+            if parsed.lies_before(start):
+                continue
+            self._arrived(parsed)
+            self.place = Place(parsed.block.end)
+            self.size += bytes_of(parsed.batch) if isinstance(parsed, Rows) else len(parsed.block.data)
+            yield parsed.batch
+        if self._spool is not None:
+            self._spool.finish()
+            self._spool_full = True
+
+    def _from_spool(self, spool: Spool, start: int, number: int) -> Iterator[Batch]:
+        options = self._options
+        if options.shuffle:
+            order = 1 if self._same_order else number
+            batches = spool.shuffled(options.seed, order, options.memory_bytes // 4)
+        else:
+            batches = spool.batches()
+        for count, batch in enumerate(batches, 1):
+            if count <= start:
+                continue
+            self._came_back(batch)
+            self.place = Place(batches=count)
+            self.size += bytes_of(batch)
+            yield batch
+
+
+def bytes_of(batch: Batch) -> int:
+    """Of a batch that no text stands behind any more: its keys, values and labels."""
+    return 12 * batch.entries + 8 * batch.rows
