@@ -82,3 +82,18 @@ def test_cells_that_collide_under_one_seed_do_not_under_another(tmp_path: Path) 
     safe = [weight(seed) for seed in (1, 2, 3)]
     assert 0 < max(safe) < 1.1 * min(safe)
     assert weight(0) < 0.7 * min(safe)
+
+
+def test_a_search_for_lambda_ends_where_another_start_leaves_fewer_features(tmp_path: Path) -> None:
+    """Grafting looked for the lambda that had left k features, found two, and looked again for ever."""
+    rng = random.Random(3)
+    lines = []
+    for _ in range(400):
+        words = [b"w%d:1" % word for word in rng.sample(range(40), 8)]
+        label = rng.random() < 0.5
+        twin = b" " + SECOND + b":1" if rng.random() < 0.5 else b""
+        lines.append(b"%d %b%b%b\n" % (label, b" ".join(words), b" " + FIRST + b":2" if label else b"", twin))
+    path = tmp_path / "rows"
+    path.write_bytes(b"".join(lines))
+    options = SelectOptions(inputs=(str(path),), algo="grafting", format="pairs", threads=1, k=3, quiet=True)
+    assert len(run.select(options)) == 3

@@ -133,8 +133,14 @@ bool Grafting::next_lambda() {
       return lambda_ > kFloor * largest_;
     }
   }
-  ++narrowings_;
-  lambda_ = narrowings_ > kNarrowings ? good_ : std::sqrt(good_ * too_large_);
+  if (++narrowings_ <= kNarrowings) {
+    lambda_ = std::sqrt(good_ * too_large_);
+  } else if (!enough && lambda_ <= good_) {  // from another start it left fewer: down again, or there is no end
+    good_ = 0;
+    lambda_ *= kFall;
+  } else {
+    lambda_ = good_;
+  }
   return true;
 }
 
