@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from contextlib import closing
 from itertools import chain
@@ -81,7 +82,7 @@ def select(
 
     >>> outcome = fsstream.select("data/spam_sample.tsv.gz", k=3, format="tokens")
     >>> outcome.names
-    ['re', 'click', 'our']
+    ['re', 'wrote', 'click']
     >>> X = np.array([[1, 0, 3], [0, 2, 1], [2, 0, 2], [0, 1, 3]])
     >>> fsstream.select(X, ["no", "yes", "no", "yes"], k=1, names=["a", "b", "c"]).names
     ['b']
@@ -115,7 +116,7 @@ class Selector:
     >>> for rows in fsstream.read("data/spam_sample.tsv.gz", format="tokens"):
     ...     selector.update(rows)
     >>> selector.selection.names
-    ['re', 'click', 'our']
+    ['re', 'wrote', 'click']
     """
 
     def __init__(
@@ -176,7 +177,13 @@ class Selector:
             self._begin(self._labels_waiting())
         assert self._training is not None
         self._training.aim.check_rows()
-        return self._training.model()
+        if self._training.learner.rows_a_step == 1:
+            return self._training.model()
+        # Rows that wait for others of their step count in the model, and go on waiting here.
+        settled = copy.deepcopy(self)._training
+        assert settled is not None
+        settled.learner.end_pass()
+        return settled.model()
 
     @property
     def selection(self) -> Selection:

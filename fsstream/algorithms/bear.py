@@ -85,6 +85,7 @@ class Bear(SgdLearner):
             memory=common.memory,
         )
         super().__init__(kernel, common.passes, parameters.tolerance)
+        self.rows_a_step = parameters.batch
 
     def facts(self) -> dict[str, Any]:
         """Active weights, pairs held, and how often a feature asked to enter a full set."""

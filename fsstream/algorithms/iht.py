@@ -62,6 +62,7 @@ class Iht(SgdLearner):
                 hint="raise --memory or lower --k",
             )
         self.k, self.room, self.batch = common.k, self.table(common, parameters), parameters.batch
+        self.rows_a_step = self.batch
         options: dict[str, Any] = {
             "k": common.k,
             "table": self.room,

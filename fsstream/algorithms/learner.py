@@ -106,6 +106,8 @@ class Learner(ABC):
     uses: ClassVar[frozenset[str]] = frozenset({"k"})  # common options that mean something here
     Parameters: ClassVar[type] = NoParameters
 
+    rows_a_step: int = 1  # rows wait for the rest of their step until end_pass
+
     merge_refusal: ClassVar[str | None] = None  # why models of shards cannot be averaged
     # Why learners of shards cannot become one, None where `merge` makes them one.
     state_refusal: ClassVar[str | None] = "what it holds belongs to the scan of one input, not to its rows"

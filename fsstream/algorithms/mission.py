@@ -177,6 +177,7 @@ class Mission(SgdLearner):
         self.exact = is_exact(common, parameters)
         self.identity = parameters.sketch == "identity"
         self.parameters = parameters
+        self.rows_a_step = parameters.batch
         self.k, self.seed = required_k(common), common.seed
         super().__init__(self._kernel(common, parameters, task), common.passes, parameters.tolerance)
         self.bootstrap = Bootstrap(

@@ -44,6 +44,7 @@ class OneVersusRest(Learner):
         self._learners: list[Learner] = []
         self._again: list[bool] = []
         self._grow(len(task.labels))
+        self.rows_a_step = max((learner.rows_a_step for learner in self._learners), default=1)
 
     def update(self, batch: Batch) -> NDArray[np.float32] | None:
         if self._task.targets is not None:  # rows are features, the samples have their targets

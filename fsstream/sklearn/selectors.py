@@ -16,7 +16,7 @@ class MissionSelector(RowSelector):
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> MissionSelector(k=3).fit(X, y).get_feature_names_out().tolist()
-    ['mean concavity', 'mean concave points', 'concavity error']
+    ['mean concave points', 'mean fractal dimension', 'symmetry error']
     """
 
     _algos: ClassVar[tuple[str, ...]] = ("mission", "awm", "bear", "iht", "batch-iht")
@@ -44,7 +44,7 @@ class SubstitutionSelector(ColumnSelector):
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> SubstitutionSelector(k=4).fit(X, y).get_feature_names_out().tolist()
-    ['bmi', 'bp', 's3', 's5']
+    ['bmi', 'bp', 's1', 's5']
     """
 
     _algos: ClassVar[tuple[str, ...]] = ("os", "asy-os", "proj-gd", "grafting")

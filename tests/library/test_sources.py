@@ -103,6 +103,16 @@ def test_batches_as_they_come_give_what_a_stream_gives(algo: str, size: int) -> 
     assert selector.model.to_bytes() == fsstream.select(X, y, algo=algo, **options).model.to_bytes()
 
 
+def test_rows_that_wait_for_others_of_their_step_count_in_the_model() -> None:
+    X, y = matrix()
+    options = {"algo": "iht", "k": K, "set": {"batch": 64}}
+    selector = fsstream.Selector(**options)
+    for begin in range(0, len(y), 37):
+        selector.update(X[begin : begin + 37], y[begin : begin + 37])
+        assert len(selector.selection) == K  # asking changes nothing of what comes
+    assert selector.model.to_bytes() == fsstream.select(X, y, **options).model.to_bytes()
+
+
 def test_classes_told_beforehand_change_nothing() -> None:
     X, y = matrix()
     told = fsstream.Selector(k=K, classes=[-1, 1])
