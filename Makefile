@@ -1,5 +1,5 @@
 # One door for people and for CI. PYTHON may name any Python from 3.11 on; ARGS goes to pytest.
-.PHONY: build demo test lint format types asan fuzz fuzz-long wheel check clean
+.PHONY: build demo test lint format types asan fuzz fuzz-long pythons wheel check clean
 PYTHON ?= python3
 BOOTSTRAP = command -v "$(PYTHON)" >/dev/null || { echo "fsstream: error: no $(PYTHON): install it (Debian, Ubuntu: apt install python3; Fedora: dnf install python3)" >&2; exit 1; }; "$(PYTHON)" scripts/bootstrap.py
 BIN = "$(CURDIR)/.venv/bin"
@@ -51,6 +51,10 @@ fuzz-long:
 	@$(BOOTSTRAP) --extra test
 	@PATH=$(BIN):"$$PATH" $(BIN)/python scripts/fuzz.py --seconds 600 --seed 0 --count $(ARGS)
 	@FSSTREAM_FUZZ_CORPUS=build/fuzz/corpus $(BIN)/python -m pytest -q --timeout 7200 tests/fuzz/test_corpus.py
+
+# Golden outputs and contract tests under each of python3.11 to python3.14 that is here; what is committed counts.
+pythons:
+	@scripts/other_pythons.sh $(ARGS)
 
 # A source distribution, and from nothing but that a wheel for this Python.
 wheel:
