@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream._native import LabelMap
+from fsstream.bad_records import row_fault
 from fsstream.errors import DataError
 from fsstream.metrics import make_metrics
 from fsstream.output import json_line
-from fsstream.reading import make_reading, row_fault
+from fsstream.reading import make_reading
 from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:

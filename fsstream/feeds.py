@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsstream.algorithms.learner import Access, Task
+from fsstream.bad_records import row_fault
 from fsstream.config import InputOptions, split_class_weight
 from fsstream.errors import DataError, UsageError
 from fsstream.model import load_model
-from fsstream.reading import Reading, row_fault
+from fsstream.reading import Reading
 from fsstream.sources.transpose import Columns
 from fsstream.stream_feed import Place, StreamFeed, bytes_of
 from fsstream.task import Labels, decide, make_map, start_labels

@@ -7,26 +7,22 @@ batches, filtered and scaled as asked. A Reading parses text, a RowsReading take
 from __future__ import annotations
 
 import dataclasses
-import os
 import sys
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsstream._native import Batch, NameFilter
+from fsstream.bad_records import BadRecords
 from fsstream.config import ApplyOptions, SelectOptions
-from fsstream.errors import DataError, FsstreamError
 from fsstream.formats import detect, format_named, make_parser, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.pipeline import Parsed, parse_blocks
 from fsstream.rows import RowSource
 from fsstream.sources import PEEK_RECORDS, Input, Source, cut
 from fsstream.task import Labels
-from fsstream.text import to_bytes, to_text
+from fsstream.text import to_bytes
 
 if TYPE_CHECKING:
-    import io
     from collections.abc import Iterator, Mapping
 
     from fsstream._native import Parser
@@ -34,10 +30,7 @@ if TYPE_CHECKING:
     from fsstream.rows import Rows
     from fsstream.sources import Block, Position
 
-FIRST_BAD_RECORDS = 5  # whose messages are kept
 PARQUET_MARK = b"PAR1"
-
-BadRecord = tuple[int, int, int, str, str | None]
 
 
 class AnyReading(ABC):
@@ -298,107 +291,3 @@ def _is_parquet(options: InputOptions, given: Input) -> bool:
     except BaseException:
         given.close()
         raise
-
-
-@dataclass
-class BadRecords:
-    """Bad records stop the run, or are counted, copied and passed over."""
-
-    options: InputOptions
-    count: int = 0
-    counted: bool = False  # a whole pass has been seen
-    first: list[str] = field(default_factory=list)  # what was wrong with the first ones
-    _file: io.BufferedWriter | None = field(default=None, repr=False)
-
-    def take(self, parsed: Parsed) -> None:
-        """Deal with the bad records of a batch; DataError unless they are to be skipped."""
-        for record in parsed.batch.bad:
-            if self.options.on_bad_line == "stop":
-                raise fault(parsed.block, record)
-            if not self.counted:
-                self._skip(parsed.block, record)
-
-    @property
-    def written(self) -> int:
-        """Bytes of the copies so far."""
-        return self._file.tell() if self._file is not None else 0
-
-    def go_on(self, count: int, written: int, *, counted: bool) -> None:
-        """Take over what an interrupted run counted and copied; what it copied later goes."""
-        self.count, self.counted = count, counted
-        path = self.options.bad_lines
-        if path is None or not written:
-            return
-        try:
-            if Path(path).stat().st_size < written:
-                raise DataError("the copies of bad records are fewer than they were", path=path)
-            os.truncate(path, written)
-            self._file = Path(path).open("ab")  # noqa: SIM115
-        except OSError as error:
-            raise FsstreamError(f"cannot write {path}: {error.strerror}") from None
-
-    def sync(self) -> None:
-        """Have the copies on disk before a checkpoint speaks of them."""
-        if self._file is not None:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-
-    def close(self) -> None:
-        """Finish the file of bad records."""
-        if self._file is not None:
-            self._file.close()
-
-    def _skip(self, block: Block, record: BadRecord) -> None:
-        self.count += 1
-        if self.count <= FIRST_BAD_RECORDS:
-            self.first.append(fault(block, record).message)
-        if self.options.bad_lines is not None:
-            self._copy(bytes(block.data[record[0] : record[0] + record[1]]))
-        if self.options.max_bad is not None and self.count > self.options.max_bad:
-            error = fault(block, record)
-            raise DataError(
-                f"more than {self.options.max_bad} bad records; the last: {error.message}", hint=error.hint
-            )
-
-    def _copy(self, record: bytes) -> None:
-        path = self.options.bad_lines
-        assert path is not None
-        try:
-            if self._file is None:
-                self._file = Path(path).open("wb")  # noqa: SIM115
-            self._file.write(record + b"\n")
-        except OSError as error:
-            raise FsstreamError(f"cannot write {path}: {error.strerror}") from None
-
-
-def fault(block: Block, record: BadRecord) -> DataError:
-    """The message for a bad record: where, what was expected, what stands there."""
-    start, length, at, expected, hint = record
-    if not length:  # of a row that is no text
-        return DataError(f"expected {expected}", path=block.source, line=block.line_at(at), hint=hint)
-    return DataError(
-        f"expected {expected}, got {_got(bytes(block.data[at : start + length]))}",
-        path=block.source,
-        line=block.line_at(at),
-        column=block.column_at(at),
-        hint=hint,
-    )
-
-
-def row_fault(block: Block, batch: Batch, row: int, expected: str, hint: str | None) -> DataError:
-    """The message for a row whose label will not do."""
-    at = int(batch.records[row])
-    label = batch.labels()[row]
-    got = repr(to_text(label)) if label else "none"
-    return DataError(
-        f"expected {expected}, got {got}", path=block.source, line=block.line_at(at), column=1, hint=hint
-    )
-
-
-def _got(rest: bytes) -> str:
-    words = rest[:200].split(maxsplit=1)
-    if not words or rest[:1] in (b"\n", b"\r"):
-        return "the end of the line"
-    word = rest[:1] if rest[:1].isspace() else words[0]
-    shown = word[:40].decode("utf-8", "backslashreplace")
-    return repr(shown + ("..." if len(word) > 40 else ""))

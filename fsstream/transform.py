@@ -15,12 +15,13 @@ import numpy as np
 
 from fsstream._native import key_of_name
 from fsstream.apply import as_trained
+from fsstream.bad_records import row_fault
 from fsstream.config import KMER_FORMATS, TransformOptions
 from fsstream.errors import UsageError
 from fsstream.formats.writing import Kept, Source, make_writer
 from fsstream.model import kmer_key
 from fsstream.pairs import split_pair
-from fsstream.reading import make_reading, row_fault
+from fsstream.reading import make_reading
 from fsstream.selection_reader import load_selection
 from fsstream.text import to_text
 

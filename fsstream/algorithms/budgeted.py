@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch, OnlineLearner
-    from fsstream.algorithms.merging.shards import Shards
     from fsstream.model import Model
 
 UNTUNED = 0.0  # the kernel finds eta from the length of the rows
@@ -88,14 +87,6 @@ class OnlineBackend(Learner):
             f"--init: {self.name} goes on from whole states, and the model holds weights alone",
             hint="train it with --with-state",
         )
-
-    def merge(self, shards: Shards) -> None:
-        """The kernel's state made of all theirs."""
-        self.start_again(self.merged(shards))
-
-    def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
-        """Of the kernel's arrays."""
-        raise NotImplementedError
 
 
 def required_k(common: Common, name: str) -> int:

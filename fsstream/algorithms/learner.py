@@ -157,6 +157,10 @@ class Learner(ABC):
 
     def merge(self, shards: Shards) -> None:
         """Take over, as one, what learners of these options have learned from shards of a stream."""
+        self.start_again(self.merged(shards))
+
+    def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
+        """The state of that one learner, for backends without a `state_refusal`."""
         raise UsageError(f"learners of {self.name} cannot be merged: {self.state_refusal}")
 
     def start_again(self, state: Mapping[str, NDArray[Any]]) -> None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch, Bear, Sgd
-    from fsstream.algorithms.merging.shards import Shards
     from fsstream.model import Model
 
 DEFAULT_RATE = 0.5
@@ -105,14 +104,6 @@ class SgdLearner(Learner):
         """The state, without the losses of the passes before."""
         self.restore({**state, "pass_losses": np.empty(0)})
         self.kernel.take_progress()
-
-    def merge(self, shards: Shards) -> None:
-        """The kernel's state made of all theirs."""
-        self.start_again(self.merged(shards))
-
-    def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
-        """Of the kernel's arrays."""
-        raise NotImplementedError
 
 
 def rate_of(common: Common) -> float:
