@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from fsstream.errors import CorruptError, FsstreamError, UsageError
+from fsstream.errors import CorruptError, opening
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +31,12 @@ Members = dict[str, "NDArray[Any]"]
 _MARK = b"fsstream sha256 "
 _DIGEST_SIZE = 64
 _PIECE_BYTES = 1 << 20
+_OURS = "fsstream "
+_MODEL, _CHECKPOINT = "fsstream model", "fsstream checkpoint"
+_WAYS = {
+    (_MODEL, _CHECKPOINT): "a run amid its input: `fsstream resume CHECKPOINT --model FILE` ends it",
+    (_CHECKPOINT, _MODEL): "that run has ended: `fsstream select --init MODEL` goes on with further data",
+}  # how to come by what was asked for
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes every time
 _KINDS = "biufS"
 
@@ -61,7 +67,8 @@ def read(file: BinaryIO, path: str) -> tuple[dict[str, Any], Members]:
         size < _DIGEST_SIZE + len(_MARK)
         or _piece(file, size - _DIGEST_SIZE - len(_MARK), len(_MARK)) != _MARK
     ):
-        raise CorruptError(f"{path}: not an fsstream archive, or cut short")
+        hint = _what_it_is(_piece(file, 0, 8))
+        raise CorruptError(f"{path}: not an fsstream archive, or cut short", hint=hint)
     if _digest(file, size - _DIGEST_SIZE) != _piece(file, size - _DIGEST_SIZE, _DIGEST_SIZE):
         raise CorruptError(f"{path}: damaged: its digest does not match", hint="restore it from a copy")
     try:
@@ -77,26 +84,37 @@ def unpack(data: bytes, path: str) -> tuple[dict[str, Any], Members]:
 
 def load(path: Path) -> tuple[dict[str, Any], Members]:
     """Read and check an archive from a file."""
-    try:
-        with path.open("rb") as file:
-            return read(file, str(path))
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except OSError as error:
-        raise FsstreamError(f"cannot read {path}: {error.strerror}") from None
+    with opening(path), path.open("rb") as file:
+        return read(file, str(path))
 
 
 def check_kind(meta: Mapping[str, Any], kind: str, version: int, path: str | Path) -> None:
     """CorruptError unless an archive is of this kind (`fsstream model`, say) and of this version."""
-    if meta.get("format") != kind:
+    found = meta.get("format")
+    if found != kind:
         raise CorruptError(
-            f"{path}: not a {kind.rsplit(maxsplit=1)[-1]} but {meta.get('format', 'something else')}"
+            f"{path}: not a {kind.removeprefix(_OURS)} but {_article(found)}",
+            hint=_WAYS.get((kind, str(found))),
         )
     if meta.get("version") != version:
         raise CorruptError(
-            f"{path}: {kind.rsplit(maxsplit=1)[-1]} version {meta.get('version')}, expected {version}",
+            f"{path}: {kind.removeprefix(_OURS)} version {meta.get('version')}, expected {version}",
             hint="use the fsstream that wrote it, or begin anew",
         )
+
+
+def _article(kind: object) -> str:
+    known = isinstance(kind, str) and kind.startswith(_OURS)
+    return f"a {str(kind).removeprefix(_OURS)}" if known else "something else"
+
+
+def _what_it_is(beginning: bytes) -> str | None:
+    """A hint for a file that is none of ours, or is one in another form."""
+    if beginning.startswith(b'{"rank"'):
+        return "this is a selection, which cannot predict: `fsstream select --model FILE` writes a model"
+    if beginning.startswith(b"PK\x03\x04"):
+        return "copy it again, or restore it from a copy"
+    return "models are written by `fsstream select --model FILE`, checkpoints by `--checkpoint FILE`"
 
 
 class _Sealed:

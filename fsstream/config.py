@@ -37,7 +37,10 @@ def option(
     low: float | None = None,
     group: str = "",
 ) -> Any:
-    """A field that is also a flag. Kinds: text, integer, number, size, interval, flag, path, list."""
+    """A field that is also a flag.
+
+    Kinds: text, integer, number, size, interval, flag, switch, path, list; table: a path or mapping.
+    """
     metadata = {"doc": doc, "kind": kind, "choices": tuple(choices or ()), "low": low, "group": group}
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -67,7 +70,6 @@ class InputOptions:
     no_header: bool = option(False, "csv, tsv: columns are c1, c2, ...", kind="switch", group=_IN)
     numeric: tuple[str, ...] = option((), "csv, tsv, parquet: columns of numbers", kind="list", group=_IN)
     categorical: tuple[str, ...] = option((), "csv, tsv, parquet: columns of words", kind="list", group=_IN)
-    groups: str | None = option(None, "fgm: table of feature, TAB, group", kind="path", group=_IN)
     keep: tuple[str, ...] = option((), "keep only features that match the pattern", kind="list", group=_IN)
     ignore: tuple[str, ...] = option((), "drop features that match the pattern", kind="list", group=_IN)
     normalize: str = option("none", "scale rows to unit length", choices=("none", "l2"), group=_IN)
@@ -125,6 +127,9 @@ class InputOptions:
 class SelectOptions(InputOptions):
     """Everything `fsstream select` can be told. None: not given."""
 
+    groups: str | tuple[tuple[str, tuple[str, ...]], ...] | None = option(
+        None, "fgm: table of feature, TAB, group", kind="table", group=_IN
+    )
     class_weight: tuple[str, ...] = option((), "LABEL=W: weight of a class's rows", kind="list", group=_IN)
     shuffle: bool = option(False, "learn what is spooled in a fresh seeded order", kind="switch", group=_IN)
     algo: str = option("mission", "the backend; see `fsstream algos`", group=_LEARN)
@@ -291,7 +296,10 @@ def _parse_parameter(field: dataclasses.Field[Any], text: str) -> Any:
     choices, low, high = (field.metadata.get(name) for name in ("choices", "low", "high"))
     if choices:
         if text not in choices:
-            raise UsageError(f"--set {field.name}: expected {' or '.join(choices)}, got {text!r}")
+            raise UsageError(
+                f"--set {field.name}: expected {' or '.join(choices)}, got {text!r}",
+                hint=suggest(text, choices),
+            )
         return text
     integer = str(field.type).startswith("int")
     try:
@@ -343,13 +351,20 @@ def _convert(field: dataclasses.Field[Any], value: Any) -> Any:
         return tuple(f"{key}={setting}" for key, setting in value.items())
     if field.name == "class_weight" and hasattr(value, "items"):
         return tuple(f"{label}={weight}" for label, weight in value.items())
+    if kind == "table" and hasattr(value, "items"):
+        return tuple((str(name), _texts(groups)) for name, groups in value.items())
     if kind == "list" or field.name == "inputs":
         return (value,) if isinstance(value, str) else tuple(value)
     if kind == "number":
         return float(value)
     if kind == "integer" and isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return int(value)  # numpy's are no int
-    return os.fspath(value) if kind == "path" else value
+    return os.fspath(value) if kind == "path" or isinstance(value, os.PathLike) else value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """One text, or several."""
+    return (value,) if isinstance(value, str) else tuple(map(str, value))
 
 
 _EXPECTED: dict[str, tuple[type, ...]] = {
@@ -361,6 +376,7 @@ _EXPECTED: dict[str, tuple[type, ...]] = {
     "interval": (int, float),
     "text": (str,),
     "path": (str, os.PathLike),
+    "table": (str, tuple),
     "list": (tuple, list),
 }
 

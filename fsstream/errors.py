@@ -70,6 +70,17 @@ def fitting(whole: str) -> Iterator[None]:
         raise CorruptError(f"{whole} does not fit its own options: {error}") from error
 
 
+@contextmanager
+def opening(path: object) -> Iterator[None]:
+    """Around reading a file that the user has named."""
+    try:
+        yield
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except OSError as error:
+        raise FsstreamError(f"cannot read {path}: {error.strerror}") from None
+
+
 class LockBusyError(FsstreamError):
     """Another run holds the lock."""
 

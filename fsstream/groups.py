@@ -1,20 +1,27 @@
-"""The table of --groups. In: a file of lines `feature TAB group`. Out: the groups of each feature."""
+"""The table of --groups. In: lines `feature TAB group`, or a table. Out: the groups of each feature."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from fsstream.errors import DataError, UsageError
-from fsstream.text import to_text
+from fsstream.errors import DataError, opening
+from fsstream.text import to_bytes, to_text
+
+GroupTable = str | tuple[tuple[str, tuple[str, ...]], ...]  # a file, or features with their groups
 
 
-def read_groups(path: str) -> dict[bytes, tuple[str, ...]]:
+def read_groups(table: GroupTable) -> dict[bytes, tuple[str, ...]]:
+    """The groups of each feature, from a file or as a Python caller gave them."""
+    if isinstance(table, str):
+        return _of_file(table)
+    return {to_bytes(name): groups for name, groups in table}
+
+
+def _of_file(path: str) -> dict[bytes, tuple[str, ...]]:
     """A feature on several lines is in several groups, in the order of the lines."""
     found: dict[bytes, tuple[str, ...]] = {}
-    try:
+    with opening(path):
         lines = Path(path).read_bytes().splitlines()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
     for number, line in enumerate(lines, start=1):
         if not line:
             continue

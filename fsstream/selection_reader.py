@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsstream.errors import DataError, FsstreamError, UsageError
+from fsstream.errors import DataError, UsageError, opening
 from fsstream.model import Model, parse_model
 from fsstream.selection import Selection
 from fsstream.text import to_bytes, to_text
@@ -44,12 +44,8 @@ def load_selection(path: str) -> tuple[Selection, Model | None]:
 def _bytes_of(path: str) -> bytes:
     if path == "-":
         return sys.stdin.buffer.read()
-    try:
+    with opening(path):
         return Path(path).read_bytes()
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except OSError as error:
-        raise FsstreamError(f"cannot read {path}: {error.strerror}") from None
 
 
 def _selection(records: Iterable[tuple[int, dict[str, Any]]], path: str) -> Selection:

@@ -1,8 +1,10 @@
 """How far `fsstream plan` is from what runs take: every backend, on files given or made.
 
-    scripts/check_plan.py [FILE...] [--k 100] [--algo NAME]...
+    scripts/check_plan.py [FILE...] [--k 100] [--algo NAME]... [--limit 120] [--shapes DIR]
 
 Prints a line a run: predicted and measured peak of memory, their ratio, predicted and measured seconds.
+`--shapes DIR` makes streams that differ in what memory may grow with (rows, features, names, classes), some
+of them longer than what `plan` looks at, and checks those too. The last lines sum up, backend by file.
 """
 
 from __future__ import annotations
@@ -13,45 +15,132 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from fsstream.algorithms import BACKENDS, backend
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-def run(*arguments: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-m", "fsstream", *arguments], capture_output=True, check=False)
+ALLOWED = 0.10
+DENSE = 50  # columns a random feature can be drawn over
+
+
+def run(*arguments: str, limit: float) -> subprocess.CompletedProcess[bytes] | None:
+    command = [sys.executable, "-m", "fsstream", *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, check=False, timeout=limit)
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="+")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("files", nargs="*")
     parser.add_argument("--k", default="100")
     parser.add_argument("--algo", action="append", choices=BACKENDS)
+    parser.add_argument(
+        "--limit", type=float, default=120, help="seconds; a run that takes longer is left out"
+    )
+    parser.add_argument("--shapes", type=Path, help="folder for the streams that are made")
+    parser.add_argument(
+        "--more", action="append", default=[], help="an option of select, as --more=--passes=2"
+    )
     arguments = parser.parse_args()
-    for path in arguments.files:
+    files = list(arguments.files)
+    if arguments.shapes is not None:
+        files += map(str, make_shapes(arguments.shapes))
+    ratios: dict[str, dict[str, str]] = {}
+    for path in files:
         for name in arguments.algo or BACKENDS:
-            check(name, path, arguments.k)
+            found = check(name, path, arguments.k, arguments.limit, arguments.more)
+            ratios.setdefault(name, {})[path] = found
+    print("| backend | " + " | ".join(Path(path).name for path in files) + " |")
+    print("|---" * (len(files) + 1) + "|")
+    for name, by_file in ratios.items():
+        print(f"| `{name}` | " + " | ".join(by_file[path] for path in files) + " |")
 
 
-def check(name: str, path: str, k: str) -> None:
-    options = ["--algo", name, "--quiet", path]
+def check(name: str, path: str, k: str, limit: float, more: list[str]) -> str:
+    """One backend on one file; the ratio, or why there is none."""
+    options = ["--algo", name, "--quiet", *more, path]
     if "k" in backend(name).uses:
         options += ["--k", k]
-    planned = run("plan", *options)
     with tempfile.TemporaryDirectory() as folder:
         summary = Path(folder) / "summary"
-        done = run("select", *options, "--summary", str(summary))
-        if planned.returncode or done.returncode:
-            print(f"{name:10} {Path(path).name}: {(planned.stderr or done.stderr).decode().splitlines()[:1]}")
-            return
+        done = run("select", *options, "--summary", str(summary), limit=limit)
+        if done is None:
+            print(f"{name:10} {Path(path).name}: longer than {limit:.0f} s", flush=True)
+            return "slow"
+        planned = run("plan", *options, limit=2 * limit)
+        if planned is None or planned.returncode or done.returncode:
+            said = (planned.stderr if planned else b"plan took too long") or done.stderr
+            print(f"{name:10} {Path(path).name}: {said.decode().splitlines()[:1]}", flush=True)
+            return "refused" if done.returncode else "failed"
         measured = json.loads(summary.read_bytes())
     plan = json.loads(planned.stdout)
     ratio = plan["memory"] / measured["peak_memory"]
     print(
         f"{name:10} {Path(path).name:20} memory {plan['memory'] / 1e6:7.1f} of "
         f"{measured['peak_memory'] / 1e6:7.1f} MB {ratio:5.2f}   time {plan['seconds']:6.2f} of "
-        f"{measured['seconds']:6.2f} s   passes {plan['passes']} of {measured['passes']}",
+        f"{measured['seconds']:6.2f} s   passes {plan['passes']} of {measured['passes']}"
+        f"   timed on {plan['timed_on']}",
         flush=True,
     )
+    return f"{ratio:.2f}" if abs(ratio - 1) <= ALLOWED else f"**{ratio:.2f}**"
+
+
+def make_shapes(folder: Path) -> Iterator[Path]:
+    """Streams of known shapes; what is there already is kept."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shapes = {
+        "short-rows.svm": lambda rng: sparse_rows(rng, rows=1_500_000, entries=6, features=5_000),
+        "wide.svm": lambda rng: sparse_rows(rng, rows=60_000, entries=100, features=20_000_000),
+        "names.txt": lambda rng: named_rows(rng, rows=80_000, entries=60, features=3_000_000),
+        "dense.svm": lambda rng: dense_rows(rng, rows=120_000, columns=DENSE),
+        "classes.svm": lambda rng: sparse_rows(rng, rows=60_000, entries=40, features=50_000, classes=8),
+    }
+    for name, make in shapes.items():
+        path = folder / name
+        if not path.exists():
+            path.write_bytes(b"".join(make(np.random.default_rng(7))))
+        yield path
+
+
+def zipf(rng: np.random.Generator, shape: tuple[int, int], features: int) -> np.ndarray:
+    """Features whose frequencies fall like 1 / rank, under numbers that tell nothing of the rank."""
+    rank = np.exp(rng.random(shape) * np.log(features)).astype(np.int64)
+    return rank * 2_654_435_761 % 4_294_967_291 + 1
+
+
+def sparse_rows(
+    rng: np.random.Generator, rows: int, entries: int, features: int, classes: int = 2
+) -> Iterator[bytes]:
+    for _ in range(rows // 1000):
+        ids = np.sort(zipf(rng, (1000, entries), features), axis=1)
+        labels = (ids % 97 < 48).sum(axis=1) * classes // (entries + 1)
+        values = rng.integers(1, 10, ids.shape)
+        for label, row, counts in zip(labels.tolist(), ids.tolist(), values.tolist(), strict=True):
+            text = " ".join(f"{i}:{v}" for i, v in zip(row, counts, strict=True))
+            yield f"{label if classes == 2 else f'c{label}'} {text}\n".encode()
+
+
+def named_rows(rng: np.random.Generator, rows: int, entries: int, features: int) -> Iterator[bytes]:
+    for _ in range(rows // 1000):
+        ids = zipf(rng, (1000, entries), features)
+        labels = (ids % 97 < 48).mean(axis=1) > 48 / 97
+        for label, row in zip(labels.tolist(), ids.tolist(), strict=True):
+            yield f"{'spam' if label else 'ham'} {' '.join(f'word{i:x}' for i in row)}\n".encode()
+
+
+def dense_rows(rng: np.random.Generator, rows: int, columns: int) -> Iterator[bytes]:
+    for _ in range(rows // 1000):
+        values = rng.normal(size=(1000, columns)).round(4)
+        labels = np.where(values[:, :3].sum(axis=1) + values[:, 3] * values[:, 4] > 0, 1, -1)
+        for label, row in zip(labels.tolist(), values.tolist(), strict=True):
+            yield f"{label} {' '.join(f'{i}:{v}' for i, v in enumerate(row, 1))}\n".encode()
 
 
 if __name__ == "__main__":

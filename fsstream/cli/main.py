@@ -83,7 +83,7 @@ def run(arguments: list[str]) -> int:
         _say(error.format_message())
         return UsageError.exit_code
     except click.ClickException as error:
-        return _complain(UsageError(error.format_message(), hint=_usage_hint(error)))
+        return _complain(_usage_error(error))
     except Interrupted as stop:
         _say(f"fsstream: {stop.message}")
         return stop.exit_code
@@ -115,10 +115,24 @@ def _suggest_command(name: str) -> str:
     return suggest(name, COMMANDS)
 
 
-def _usage_hint(error: click.ClickException) -> str:
+def _usage_error(error: click.ClickException) -> UsageError:
+    """What click says, in one line, with the nearest of what there is."""
+    from fsstream.config import suggest
+
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "fsstream"
-    return f"`{path} --help` lists what there is"
+    hint = f"`{path} --help` lists what there is"
+    message = error.format_message()
+    parameter = getattr(error, "param", None)
+    if parameter is not None and isinstance(parameter.type, click.Choice):
+        choices = [str(choice) for choice in parameter.type.choices]
+        message = message.partition(" is not one of ")[0].partition(" Choose from:")[0]
+        if isinstance(error, click.MissingParameter):
+            return UsageError(message, hint=f"one of {', '.join(choices)}")
+        value = message.rpartition(": ")[2].strip("'")
+        hint = suggest(value, choices) if suggest(value, choices).startswith("did") else ""
+        return UsageError(f"{message} is not one of {', '.join(choices)}", hint=hint or None)
+    return UsageError(message, hint=hint)
 
 
 def _complain(error: FsstreamError) -> int:

@@ -42,6 +42,7 @@ _TYPES: dict[str, Any] = {
     "number": float,
     "text": str,
     "path": click.Path(),
+    "table": click.Path(),
     "size": _Parsed("size", parse_size),
     "interval": _Parsed("time|size", parse_interval),
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fsstream.errors import DataError, FsstreamError
+from fsstream.errors import DataError, opening
 from fsstream.output import selection_records
 from fsstream.selection_reader import load_selection
 
@@ -46,10 +46,8 @@ def load_runs(paths: list[str]) -> list[Run]:
 
 
 def _load(path: str, name: str) -> Run:
-    try:
+    with opening(path):
         data = Path(path).read_bytes()
-    except OSError as error:
-        raise FsstreamError(f"{path}: {error.strerror}") from None
     summary = _summary(data)
     if summary is not None:
         return _of_summary(summary, path, name)

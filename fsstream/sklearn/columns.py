@@ -1,6 +1,7 @@
 """Selectors of columns: matrices in, the selected columns of them out.
 
-Columns are found by their numbers alone, so a sparse matrix may have as many as int64 can count.
+Columns are found by their numbers alone, so a sparse matrix may have as many as int64 can count. Where
+products of two columns are features too, those that were selected come after the single columns.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
 
 from fsstream.arrays import matrix_source
+from fsstream.pairs import pair_name, single_name
 from fsstream.sklearn.base import FittedByRun, as_value_error, learns_on
+from fsstream.sklearn.products import factors_of, in_order, multiplied
+from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
     from typing import Self
@@ -35,14 +39,20 @@ class ColumnSelector(SelectorMixin, FittedByRun):
         return self._fit(X, y, None)
 
     def transform(self, X: Any) -> Any:
-        """The selected columns of X, in the order they have there."""
+        """The selected columns of X, in the order they have there; then the selected products."""
         check_is_fitted(self, "model_")
         X = validate_data(self, X, accept_sparse="csr", dtype=None, reset=False)
-        return taken(X, self.selected_) if issparse(X) else X[:, self.selected_]
+        columns = taken(X, self.selected_) if issparse(X) else X[:, self.selected_]
+        if not self.model_.has_products:
+            return columns
+        place = {column: number for number, column in enumerate(self.selected_.tolist())}
+        return multiplied(columns, [tuple(place[column] for column in made) for made in self.features_])
 
     def inverse_transform(self, X: Any) -> Any:
         """The columns of X where they were, zeros in the others."""
         check_is_fitted(self, "model_")
+        if self.model_.has_products:
+            raise ValueError("products of columns cannot be taken apart: there is no inverse_transform")
         reduced: Any = check_array(X, accept_sparse="csr", dtype=None)
         if reduced.shape[1] != len(self.selected_):
             raise ValueError(f"X has {reduced.shape[1]} columns, and {len(self.selected_)} are selected")
@@ -54,14 +64,25 @@ class ColumnSelector(SelectorMixin, FittedByRun):
         return whole
 
     def get_support(self, indices: bool = False) -> Any:
-        """Which columns are selected: a mask, or their numbers."""
+        """Which columns are selected, alone or as factors of a product: a mask, or their numbers."""
         check_is_fitted(self, "model_")
         return self.selected_ if indices else self._get_support_mask()
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the selected columns."""
+        """The names of the selected columns; `a*b` of their products, as everywhere in fsstream."""
         check_is_fitted(self, "model_")
-        known = getattr(self, "feature_names_in_", None)
+        known = self._names_in(input_features)
+        names = [f"x{column}" if known is None else str(known[column]) for column in self.selected_.tolist()]
+        if not self.model_.has_products:
+            return np.array(names, dtype=object)
+        spelled = dict(zip(self.selected_.tolist(), map(to_bytes, names), strict=True))
+        made = ([spelled[column] for column in factors] for factors in self.features_)
+        named = (pair_name(*names) if len(names) == 2 else single_name(*names) for names in made)
+        return np.array([to_text(name) for name in named], dtype=object)
+
+    def _names_in(self, input_features: Any) -> NDArray[np.object_] | None:
+        """The names of all columns, where they have some."""
+        known: NDArray[np.object_] | None = getattr(self, "feature_names_in_", None)
         if input_features is not None:
             given = np.asarray(input_features, dtype=object)
             if known is not None and not np.array_equal(known, given):
@@ -72,9 +93,7 @@ class ColumnSelector(SelectorMixin, FittedByRun):
                     f"got {len(given)}"
                 )
             known = given
-        if known is not None:
-            return np.asarray(known[self.selected_], dtype=object)
-        return np.array([f"x{column}" for column in self.selected_.tolist()], dtype=object)
+        return known
 
     def _fit(self, X: Any, y: Any, weights: Any) -> Self:
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
@@ -84,13 +103,14 @@ class ColumnSelector(SelectorMixin, FittedByRun):
 
     def _keep(self, model: Model) -> None:
         super()._keep(model)
-        chosen = self.model_.selection
-        columns = np.array([int(name) for name in chosen.raw_names], dtype=np.int64)
-        self.selected_, place = np.unique(columns, return_inverse=True)
-        outputs = self.model_.outputs
-        self.weights_ = np.zeros((outputs, len(self.selected_)), dtype=np.float32)
+        made = [tuple(sorted(map(int, factors))) for factors in factors_of(self.model_)]
+        self.features_ = in_order(made)
+        self.selected_ = np.unique(np.array([column for factors in made for column in factors], np.int64))
+        place = {factors: number for number, factors in enumerate(self.features_)}
+        self.weights_ = np.zeros((self.model_.outputs, len(self.features_)), dtype=np.float32)
         numbers = self.model_.class_numbers()
-        self.weights_[0 if numbers is None else numbers, place] = chosen.weights
+        places = [place[factors] for factors in made]
+        self.weights_[0 if numbers is None else numbers, places] = self.model_.selection.weights
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         mask = np.zeros(self.n_features_in_, dtype=bool)

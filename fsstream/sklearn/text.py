@@ -11,9 +11,10 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from fsstream._native import Batch, TokensParser
+from fsstream._native import Batch, TokensParser, key_of_name
 from fsstream.rows import Rows, RowSource
 from fsstream.sklearn.base import FittedByRun, as_value_error, learns_on
+from fsstream.sklearn.products import factors_of, in_order, multiplied
 from fsstream.sources import Block
 
 if TYPE_CHECKING:
@@ -127,13 +128,14 @@ class HashedTextSelector(TransformerMixin, FittedByRun):
         return self
 
     def transform(self, raw_documents: Iterable[str]) -> csr_matrix[Any]:
-        """How often each document has each selected word."""
+        """How often each document has each selected word; of a product of words, that of their counts."""
         check_is_fitted(self, "model_")
         with as_value_error():
             parts = [self._counted(rows) for rows in self._source(self._words(raw_documents), None).rows()]
         sizes, columns, values = (np.concatenate(part) for part in zip(_NOTHING, *parts, strict=True))
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        return csr_matrix((values, columns, starts), shape=(len(sizes), len(self._keys)), dtype=np.int64)
+        counts = csr_matrix((values, columns, starts), shape=(len(sizes), len(self._keys)), dtype=np.int64)
+        return csr_matrix(multiplied(counts, self._made)[:, self._column_of])
 
     def inverse_transform(self, X: Any) -> list[NDArray[np.object_]]:
         """The selected words of each row of counts."""
@@ -157,11 +159,16 @@ class HashedTextSelector(TransformerMixin, FittedByRun):
 
     def _keep(self, model: Model) -> None:
         super()._keep(model)
-        keys, first = np.unique(self.model_.keys(), return_index=True)
-        names = np.array(self.model_.selection.names, dtype=object)[first]
-        order = np.argsort(names)
-        self._keys, self._names = keys, names[order]
-        self._column_of = np.argsort(order)  # of each key
+        words = factors_of(self.model_)
+        keys = [tuple(map(key_of_name, factors)) for factors in words]
+        self._keys = np.unique(np.array([key for factors in keys for key in factors], np.uint64))
+        place = {key: number for number, key in enumerate(self._keys.tolist())}
+        made = [tuple(sorted(place[key] for key in factors)) for factors in keys]
+        names = dict(zip(made, self.model_.selection.names, strict=True))
+        self._made = in_order(made)
+        spelled = np.array([names[factors] for factors in self._made], dtype=object)
+        self._column_of = np.argsort(spelled)  # of each word, in alphabetical order
+        self._names = spelled[self._column_of]
 
     def _counted(self, rows: Rows) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Entries a row, their columns, and counts."""
@@ -169,7 +176,7 @@ class HashedTextSelector(TransformerMixin, FittedByRun):
         found = np.append(self._keys, np.uint64(0))[place] == rows.ids
         found &= place < len(self._keys)
         before = np.concatenate([[0], np.cumsum(found)])[rows.starts.astype(np.int64)]
-        return np.diff(before), self._column_of[place[found]], rows.values[found].astype(np.int64)
+        return np.diff(before), place[found], rows.values[found].astype(np.int64)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

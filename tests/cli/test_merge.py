@@ -142,3 +142,26 @@ def test_unlike_models_are_refused(more: dict[str, object], message: str, tmp_pa
     refused = {"options": {"algo": "os", "k": 2}}
     with pytest.raises(UsageError, match="models of os cannot be merged"):
         merge([model([b"a"], [1], 5, **refused), model([b"a"], [1], 5, **refused)], ["x", "y"])
+
+
+def test_a_checkpoint_is_refused_with_the_way_to_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stands in the middle of its shard; ended by `resume`, what it comes to is merged."""
+    monkeypatch.chdir(tmp_path)
+    text = gzip.decompress((ROOT / "data" / "spam_sample.tsv.gz").read_bytes())
+    common = ("select", "--k", "20", "--format", "tokens", "-q")
+    done = fsstream(
+        *common, "--checkpoint", "half", "--checkpoint-every", "100KB", "--model", "one", stdin=text
+    )
+    assert done.returncode == 0, done.stderr
+    done = fsstream("merge", "-o", "both", "one", "half")
+    assert done.returncode == 5
+    assert done.stderr.decode().splitlines() == [
+        "fsstream: error: half: not a model but a checkpoint",
+        "hint: a run amid its input: `fsstream resume CHECKPOINT --model FILE` ends it",
+    ]
+    assert not (tmp_path / "both").exists()
+    done = fsstream("resume", "half", "--model", "two", stdin=text)
+    assert done.returncode == 0, done.stderr
+    assert fsstream("merge", "-o", "both", "one", "two").returncode == 0

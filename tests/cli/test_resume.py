@@ -168,7 +168,7 @@ def test_a_model_is_no_checkpoint(folder: Path) -> None:
     fsstream("select", *OPTIONS, "--model", "model", "--output", "words", "rows")
     done = fsstream("resume", "model")
     assert (done.returncode, done.stdout) == (5, b"")
-    assert b"not a checkpoint but fsstream model" in done.stderr
+    assert b"not a checkpoint but a model" in done.stderr
 
 
 def test_a_second_signal_ends_the_program_at_once() -> None:

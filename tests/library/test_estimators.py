@@ -256,7 +256,74 @@ def test_words_that_are_no_documents() -> None:
         HashedTextSelector().fit(["a b", "c d"], ["x", "y"][:1])
 
 
-def test_products_of_columns_are_not_columns() -> None:
-    X, y = np.eye(6), [0, 1] * 3
-    with pytest.raises(ValueError, match="degree=2 selects products of columns"):
-        FGMSelector(k=1, settings={"degree": 2}).fit(X, y)
+PRODUCTS = [
+    FGMSelector(k=3, settings={"degree": 2}),
+    MissionSelector(k=3, passes=5, settings={"interactions": 2}),
+]
+
+
+@pytest.mark.parametrize("estimator", PRODUCTS, ids=str)
+@pytest.mark.parametrize("form", [csr_matrix, csr_array, np.asarray])
+def test_selected_products_of_columns_are_columns(estimator: Any, form: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(400, 12))
+    y = X[:, 3] * X[:, 5] + X[:, 10] * X[:, 9] - X[:, 1] > 0
+    selector = clone(estimator).fit(form(X), y)
+    assert selector.features_ == [(1,), (3, 5), (9, 10)]
+    assert selector.get_support(indices=True).tolist() == [1, 3, 5, 9, 10]
+    assert selector.get_feature_names_out().tolist() == ["x1", "x3*x5", "x10*x9"]
+    assert selector.get_feature_names_out([f"{c:02}*" for c in range(12)])[1] == r"03\**05\*"
+    made = selector.transform(form(X))
+    assert isinstance(made, type(form(X)))
+    made = np.asarray(made if form is np.asarray else made.todense())
+    expected = np.stack([X[:, 1], X[:, 3] * X[:, 5], X[:, 9] * X[:, 10]], axis=1)
+    np.testing.assert_allclose(made, expected)
+    scores = made @ selector.weights_[0] + selector.model_.intercepts[0]
+    np.testing.assert_allclose(scores, selector.model_.scores(X), atol=1e-4)
+    with pytest.raises(ValueError, match="cannot be taken apart"):
+        selector.inverse_transform(made)
+
+
+def test_products_of_words_are_counted() -> None:
+    mails = ["free money now", "free lunch", "money back", "see me now"] * 5
+    words = HashedTextSelector(k=3, algo="fgm", settings={"degree": 2}).fit(
+        mails, ["spam", "ham", "ham", "ham"] * 5
+    )
+    names = words.get_feature_names_out().tolist()
+    assert any("*" in name for name in names)
+    documents = ["free money free money now now", "see me now", "lunch"]
+    expected = [
+        [np.prod([text.split().count(word) for word in name.split("*")]) for name in names]
+        for text in documents
+    ]
+    assert words.transform(documents).toarray().tolist() == expected
+    assert sum(map(sum, expected)) > 0
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_groups_of_columns(classes: int) -> None:
+    X, y = planted(classes)
+    labels = ["first" if column < 3 else f"rest{column % 5}" for column in range(40)]
+    selector = FGMSelector(k=1, groups=labels).fit(X, y)
+    support = selector.get_support(indices=True).tolist()
+    assert set(selector.groups_) == {labels[column] for column in support}
+    assert set(support) >= {0, 1, 2}
+    assert classes == 3 or selector.groups_ == ["first"]
+    overlapping = {"first": [0, 1, 2], "second": [2, 8], 7: [20, 21]}
+    selector = FGMSelector(k=1, groups=overlapping).fit(csr_array(X), y)
+    assert "first" in selector.groups_
+    assert clone(selector).get_params()["groups"] == overlapping
+    table = {
+        str(column): [g for g, columns in overlapping.items() if column in columns] for column in range(40)
+    }
+    table = {column: [str(group) for group in groups] for column, groups in table.items() if groups}
+    found = fsstream.select(X, y, algo="fgm", k=1, groups=table)
+    assert selector.model_.selection.to_jsonl() == found.to_jsonl()
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [(["a"] * 39, "39 labels, and X has 40 columns"), ({"a": [0, 40]}, "'a' has column 40, and X has 40")],
+)
+def test_groups_that_do_not_fit_the_columns(groups: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        FGMSelector(k=1, groups=groups).fit(*planted())
