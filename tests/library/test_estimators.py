@@ -302,6 +302,7 @@ def test_products_of_words_are_counted() -> None:
 @pytest.mark.parametrize("classes", [2, 3])
 def test_groups_of_columns(classes: int) -> None:
     X, y = planted(classes)
+    y = np.array(["none", "some", "all"])[y]
     labels = ["first" if column < 3 else f"rest{column % 5}" for column in range(40)]
     selector = FGMSelector(k=1, groups=labels).fit(X, y)
     support = selector.get_support(indices=True).tolist()
