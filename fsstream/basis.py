@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsstream._native import FeatureMap, RandomBasis
+from fsstream._native import FeatureMap, RandomBasis, RandomFeatureModel
 from fsstream.archive import pack_texts, unpack_texts
+from fsstream.text import to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from fsstream.selection import Selection
 
     Directions = NDArray[np.float32]  # inputs x features
     Offsets = NDArray[np.float32]
@@ -102,6 +105,24 @@ class Basis:
         directions = np.ascontiguousarray(self.learned.directions[:, columns])
         return FeatureMap(self.shape, directions, self.learned.offsets[columns])
 
+    def predictor(
+        self,
+        selection: Selection,
+        classes: NDArray[np.uint32],
+        intercepts: NDArray[np.float64],
+        key_of: Callable[[bytes], int],  # the inputs bring their own
+    ) -> RandomFeatureModel:
+        """What scores rows."""
+        inputs = self.inputs
+        chosen = self.selected_map(selection.raw_names, classes)
+        return RandomFeatureModel(
+            chosen, inputs.logarithms, inputs.keys, selection.weights, classes, intercepts
+        )
+
+    def check(self, selection: Selection, classes: NDArray[np.uint32]) -> None:
+        """ValueError unless every feature of the selection is one of these."""
+        self.columns_of(selection.raw_names, classes)
+
     def columns_of(self, names: Sequence[bytes], classes: NDArray[np.uint32]) -> list[int]:
         """Where the directions of each feature stand, or its number; ValueError for a stranger."""
         numbers: list[int] = self.numbers_of(names).tolist()
@@ -122,6 +143,13 @@ class Basis:
         pairs = zip(self.inputs.names, self.effects.tolist(), strict=True)
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
+    def described(self) -> dict[str, Any]:
+        """For `inspect`."""
+        return {
+            "basis": {"kernel": self.kernel, "width": self.width, "seed": self.seed},
+            "inputs": {to_text(name): effect for name, effect in self.ranked_inputs()},
+        }
+
     def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """For the model file: facts and arrays."""
         facts = {"kernel": self.kernel, "seed": self.seed, "width": self.width, "reach": self.reach}
@@ -137,6 +165,17 @@ class Basis:
         if self.learned is not None:
             arrays |= {f"learned_{name}": array for name, array in vars(self.learned).items()}
         return facts, arrays
+
+    @classmethod
+    def joined(cls, parts: Sequence[Basis]) -> Basis:
+        """One basis of those of several classes: the inputs are theirs all, the effects are averaged."""
+        effects = [part.effects for part in parts if part.effects is not None]
+        learned = [part.learned for part in parts if part.learned is not None]
+        return replace(
+            parts[0],
+            effects=np.sqrt(np.mean(np.square(effects), axis=0)) if effects else None,
+            learned=_of_classes(learned) if learned else None,
+        )
 
     @classmethod
     def from_parts(cls, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Basis:
@@ -167,20 +206,6 @@ class Basis:
             if count != {len(learned)} or learned.directions.shape != (len(inputs), len(learned)):
                 raise ValueError("directions do not fit the inputs")
         return cls(kernel, int(facts["seed"]), width, reach, inputs, arrays.get("effects"), learned)
-
-
-def joined(parts: Sequence[Basis | None]) -> Basis | None:
-    """One basis of those of several classes: the inputs are theirs all, the effects are averaged."""
-    found = [part for part in parts if part is not None]
-    if not found or len(found) < len(parts):
-        return None
-    effects = [part.effects for part in found if part.effects is not None]
-    learned = [part.learned for part in found if part.learned is not None]
-    return replace(
-        found[0],
-        effects=np.sqrt(np.mean(np.square(effects), axis=0)) if effects else None,
-        learned=_of_classes(learned) if learned else None,
-    )
 
 
 def _of_classes(parts: Sequence[Learned]) -> Learned:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream import __version__
-from fsstream._native import LinearModel, ProductModel, RandomFeatureModel, key_of_name, pair_key
+from fsstream._native import LinearModel, ProductModel, key_of_name, pair_key
 from fsstream.algorithms.merging.shards import under
 from fsstream.archive import check_kind, load, pack, pack_texts, unpack, unpack_texts
 from fsstream.basis import Basis
 from fsstream.errors import CorruptError
+from fsstream.expansion import Expansion
 from fsstream.pairs import split_pair
 from fsstream.selection import Selection
 from fsstream.text import to_bytes, to_text
@@ -50,7 +51,7 @@ class Model:
     labels: tuple[str, ...]
     options: Mapping[str, Any] = field(default_factory=dict)  # resolved, as select ran with them
     reading: Mapping[str, Any] = field(default_factory=dict)  # how the input was read
-    basis: Basis | None = None  # what names like `gaussian#17` stand for
+    basis: Basis | Expansion | None = None  # what names like `gaussian#17` stand for
     rows: int = 0  # that it was learned from
     state: Mapping[str, NDArray[Any]] | None = None  # of the learner, when it was asked for
     state_labels: tuple[str, ...] = ()  # in the order that the state knows them by
@@ -73,15 +74,7 @@ class Model:
         classes = np.zeros(len(self.selection), np.uint32) if numbers is None else numbers
         intercepts = self.intercepts.astype(np.float64)
         if self.basis is not None:
-            inputs = self.basis.inputs
-            return RandomFeatureModel(
-                self.basis.selected_map(self.selection.raw_names, classes),
-                inputs.logarithms,
-                inputs.keys,
-                self.selection.weights,
-                classes,
-                intercepts,
-            )
+            return self.basis.predictor(self.selection, classes, intercepts, self._key_of)
         if self.has_products:
             return ProductModel(*self.factors(), self.selection.weights, classes, intercepts)
         return LinearModel(self.keys(), self.selection.weights, classes, intercepts)
@@ -243,11 +236,13 @@ def _from_parts(meta: dict[str, Any], members: dict[str, NDArray[Any]]) -> Model
     )
 
 
-def _basis_of(meta: dict[str, Any], members: dict[str, NDArray[Any]], selection: Selection) -> Basis | None:
+def _basis_of(
+    meta: dict[str, Any], members: dict[str, NDArray[Any]], selection: Selection
+) -> Basis | Expansion | None:
     if "basis" not in meta:
         return None
     arrays = {name.removeprefix(_BASIS): array for name, array in members.items() if name.startswith(_BASIS)}
-    basis = Basis.from_parts(meta["basis"], arrays)
+    basis = (Expansion if "expands" in meta["basis"] else Basis).from_parts(meta["basis"], arrays)
     numbers = selection.classes or [0] * len(selection)
-    basis.columns_of(selection.raw_names, np.array(numbers, dtype=np.uint32))
+    basis.check(selection, np.array(numbers, dtype=np.uint32))
     return basis

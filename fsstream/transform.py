@@ -1,7 +1,8 @@
 """A stream reduced to selected features, in its own format or another.
 
 In: a selection or a model, and a stream. Out: text, a batch at a time; labels, tags and weights stay.
-Of a product of two features both factors are kept, so that the model scores the reduced stream alike.
+Of a product of two features both factors are kept, of the parts of an expanded feature that feature, so
+that the model scores the reduced stream alike.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from fsstream.apply import as_trained
 from fsstream.bad_records import row_fault
 from fsstream.config import KMER_FORMATS, TransformOptions
 from fsstream.errors import UsageError
+from fsstream.expansion import Expansion
 from fsstream.formats.writing import Kept, Source, make_writer
 from fsstream.model import kmer_key
 from fsstream.pairs import split_pair
@@ -103,13 +105,15 @@ class Transform:
 
 
 def kept_names(selection: Selection, model: Model | None) -> list[bytes]:
-    """The distinct features in output order; the factors of products."""
+    """The distinct features in output order; the factors of products, the inputs of expansions."""
+    names = [selection.raw_names[index] for index in selection.order]
+    if model is not None and isinstance(model.basis, Expansion):
+        return model.basis.inputs_of(names)
     if model is not None and model.basis is not None:
         raise UsageError(
             f"the features of {model.basis.kernel} kernels are made of all inputs: none can be left out",
             hint="`fsstream inspect` tells which inputs matter; select those with another backend",
         )
-    names = [selection.raw_names[index] for index in selection.order]
     if model is not None and model.has_products:
         names = [factor for name in names for factor in split_pair(name)]
     return list(dict.fromkeys(names))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fsstream._native import Batch
     from fsstream.algorithms.merging.shards import Shards
     from fsstream.basis import Basis
+    from fsstream.expansion import Expansion
     from fsstream.model import Model
     from fsstream.selection import Selection
 
@@ -136,7 +137,7 @@ class Learner(ABC):
     def intercepts(self) -> NDArray[np.float32]:
         """One number, or one a class; zeros without an intercept."""
 
-    def basis(self) -> Basis | None:
+    def basis(self) -> Basis | Expansion | None:
         """What the names stand for, when they are not those of the input."""
         return None
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from fsstream.algorithms.learner import Learner
 from fsstream.algorithms.merging.shards import under
-from fsstream.basis import joined
 from fsstream.selection import Selection
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from fsstream.algorithms.learner import Common, Task
     from fsstream.algorithms.merging.shards import Shards
     from fsstream.basis import Basis
+    from fsstream.expansion import Expansion
 
 
 class OneVersusRest(Learner):
@@ -85,8 +85,9 @@ class OneVersusRest(Learner):
     def intercepts(self) -> NDArray[np.float32]:
         return np.array([learner.intercepts()[0] for learner in self._learners], dtype=np.float32)
 
-    def basis(self) -> Basis | None:
-        return joined([learner.basis() for learner in self._learners])
+    def basis(self) -> Basis | Expansion | None:
+        parts: list[Any] = [learner.basis() for learner in self._learners]
+        return type(parts[0]).joined(parts) if parts and None not in parts else None
 
     def facts(self) -> Mapping[str, Any]:
         return {f"class_{index}": dict(learner.facts()) for index, learner in enumerate(self._learners)}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fsstream.cli import stdout
-from fsstream.text import to_text
 
 if TYPE_CHECKING:
     from fsstream.checkpoint import Checkpoint
@@ -47,9 +46,7 @@ def _of_model(found: Model) -> dict[str, Any]:
         "state_bytes": None if found.state is None else sum(array.nbytes for array in found.state.values()),
     }
     if found.basis is not None:
-        kernel = {"kernel": found.basis.kernel, "width": found.basis.width, "seed": found.basis.seed}
-        inputs = {to_text(name): effect for name, effect in found.basis.ranked_inputs()}
-        facts |= {"basis": kernel, "inputs": inputs}
+        facts |= found.basis.described()
     return facts
 
 

@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fsstream.basis import Basis
 from fsstream.sklearn.base import FittedByRun
 from fsstream.sklearn.columns import FLOATS, labelled_rows, taken
 
@@ -102,7 +103,7 @@ class SparseRandomFeatures(TransformerMixin, FittedByRun):
     def _keep(self, model: Model) -> None:
         super()._keep(model)
         basis, chosen = self.model_.basis, self.model_.selection
-        assert basis is not None
+        assert isinstance(basis, Basis)
         self._columns = np.array([int(name) for name in basis.inputs.names], dtype=np.int64)
         self._logarithms = basis.inputs.logarithms
         classes = self.model_.class_numbers()
@@ -119,7 +120,7 @@ class SparseRandomFeatures(TransformerMixin, FittedByRun):
 
     @property
     def _map(self) -> Any:
-        assert self.model_.basis is not None
+        assert isinstance(self.model_.basis, Basis)
         return self.model_.basis.selected_map(*self._drawn)
 
     def _inputs(self, rows: Any) -> NDArray[np.float32]:

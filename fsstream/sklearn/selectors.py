@@ -109,6 +109,11 @@ class FGMSelector(RowSelector):
         self.groups = groups
 
     def _options(self) -> dict[str, Any]:
+        if (self.settings or {}).get("expand", "none") != "none":
+            raise ValueError(
+                "settings: expand makes features of a column that are no columns: "
+                "use fsstream.select(algo='fgm') and its model"
+            )
         options = super()._options()
         return options if self.groups is None else {**options, "groups": self._group_table()}
 

@@ -328,3 +328,9 @@ def test_groups_of_columns(classes: int) -> None:
 def test_groups_that_do_not_fit_the_columns(groups: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         FGMSelector(k=1, groups=groups).fit(*planted())
+
+
+def test_additive_kernels_are_told_to_be_no_columns() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    with pytest.raises(ValueError, match="no columns"):
+        FGMSelector(k=2, settings={"expand": "gaussian"}).fit(X, X[:, 0] > 0)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from fsstream.algorithms.fgm.additive import AdditiveMachine
 from fsstream.algorithms.fgm.groups import GroupMachine
 from fsstream.algorithms.fgm.machine import Machine, Progress
 from fsstream.algorithms.fgm.parameters import FgmParameters
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from fsstream.expansion import Expansion
 
 
 class Fgm(ScanningLearner):
@@ -65,6 +68,9 @@ class Fgm(ScanningLearner):
         """-b of the paper's w'x - b."""
         finished = self._machine.kept is not None
         return np.array([-self._machine.problem.bias if finished else 0.0], dtype=np.float32)
+
+    def basis(self) -> Expansion | None:
+        return self._machine.expansion()
 
     def facts(self) -> Mapping[str, Any]:
         """The schedule, the course of the objective, and the bounds of Lemma 1."""
@@ -125,6 +131,9 @@ def machine_for(common: Common, parameters: FgmParameters, task: Task) -> Machin
     """The outer loop over single features, or over what the options group or multiply them into."""
     assert common.k is not None
     fixed: dict[str, Any] = {"shift": common.intercept, "memory": common.memory, "seed": common.seed}
+    _check_expansion(common, parameters)
+    if parameters.expand != "none":
+        return AdditiveMachine(common.k, task.loss, parameters, **fixed)
     if common.groups is not None or parameters.groups != "none":
         if parameters.degree == 2:
             raise UsageError("groups and products of features cannot be selected in one run")
@@ -132,3 +141,19 @@ def machine_for(common: Common, parameters: FgmParameters, task: Task) -> Machin
     if parameters.degree == 2:
         return PolynomialMachine(common.k, task.loss, parameters, **fixed)
     return Machine(common.k, task.loss, parameters, **fixed)
+
+
+def _check_expansion(common: Common, parameters: FgmParameters) -> None:
+    if parameters.expand != "none" and (
+        common.groups is not None or parameters.groups != "none" or parameters.degree == 2
+    ):
+        raise UsageError(
+            "expand makes a group of every feature: it cannot be combined with groups or degree=2",
+            hint="select the features first, then expand what `fsstream transform` leaves",
+        )
+    for name, kernel in (("exponent", "histogram"), ("width", "gaussian")):
+        value = getattr(parameters, name)
+        if value != FgmParameters.__dataclass_fields__[name].default and parameters.expand != kernel:
+            raise UsageError(f"{name} is of the {kernel} kernel: give --set expand={kernel} with it")
+        if value == 0.0:
+            raise UsageError(f"{name} must be above zero")

@@ -84,7 +84,7 @@ class GroupMachine(Machine):
 
     def _worst_case(self, wanted: int) -> Generator[Scan, None, NDArray[np.uint64]]:
         assert self.plan is not None
-        squares = self.scores.scores() ** 2
+        squares = self._squares()
         taken = set(self._chosen)
         if self.problem.groups:
             best = self._layout.best(squares, self.plan.B, set(), pruned=self._tree)
@@ -94,16 +94,21 @@ class GroupMachine(Machine):
         yield from self._gather(ids)
         return ids
 
+    def _squares(self) -> NDArray[np.float64]:
+        """What the features of a group add up to its score, by feature."""
+        return self.scores.scores() ** 2
+
     def _gather(self, ids: NDArray[np.uint64]) -> Iterator[Scan]:
-        keys = self.scores.keys()
         self._chosen += [group for group in dict.fromkeys(ids.tolist()) if group not in set(self._chosen)]
+        yield from self._collect(self._keys_of(ids))
+
+    def _keys_of(self, ids: NDArray[np.uint64]) -> NDArray[np.uint64]:
         features = [self._layout.features(int(group)) for group in ids]
-        yield from self._collect(keys[np.concatenate([np.zeros(0, np.int64), *features])])
+        keys: NDArray[np.uint64] = self.scores.keys()[np.concatenate([np.zeros(0, np.int64), *features])]
+        return keys
 
     def _columns_of(self, ids: NDArray[np.uint64]) -> NDArray[np.uint32]:
-        features = [self._layout.features(int(group)) for group in ids]
-        keys = self.scores.keys()[np.concatenate([np.zeros(0, np.int64), *features])]
-        return super()._columns_of(keys)
+        return super()._columns_of(self._keys_of(ids))
 
     def _members(self) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         columns = [self._columns_of(np.array([group], dtype=np.uint64)) for group in self._chosen]

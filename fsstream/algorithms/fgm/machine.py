@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from fsstream.algorithms.fgm.parameters import FgmParameters
     from fsstream.algorithms.scanning import Scan
+    from fsstream.expansion import Expansion
 
 DROPPED_A_TRIM = 0.2
 TOLERANCE = 1e-4
@@ -143,8 +144,7 @@ class Machine:
     def _generate(self) -> Iterator[Scan]:
         assert self.plan is not None
         while (wanted := self._wanted()) > 0 and not self._settled():
-            if self.problem.groups:
-                yield Score(self.scores, self.problem.residuals)
+            yield from self._score()
             ids = yield from self._worst_case(min(wanted, self.plan.B))
             if len(ids) == 0:
                 return
@@ -152,6 +152,11 @@ class Machine:
             self.problem.solve()
             self.objectives.append(self.problem.objective)
             self._progress = self._progress.after(ids, self.problem, self.objectives)
+
+    def _score(self) -> Iterator[Scan]:
+        """c for the next worst case; the first one is known from the first scan."""
+        if self.problem.groups:
+            yield Score(self.scores, self.problem.residuals)
 
     def _wanted(self) -> int:
         """How many features are still to be generated."""
@@ -266,6 +271,10 @@ class Machine:
     def more_facts(self) -> dict[str, Any]:
         """What only this kind of machine knows."""
         return {}
+
+    def expansion(self) -> Expansion | None:
+        """What the columns are made of, when they are no features or products of the input."""
+        return None
 
     def group_labels(self) -> list[str] | None:
         """The group of each kept column, when groups are what is selected."""

@@ -32,6 +32,18 @@ class FgmParameters:
     trim: float = parameter(0.0, "features generated as a multiple of k; 0: by rule; 1: no trimming", low=0.0)
     degree: int = parameter(1, "2: products and squares of features are features too", low=1, high=2)
     gamma: float = parameter(4.0, "gamma of the degree-2 map (paper: 4 or 8)", low=0.0)
+    expand: str = parameter(
+        "none",
+        "additive kernels, each feature a group and k counting features: histogram (intersection): 100 "
+        "features a group, of the value's size relative to the largest; gaussian: 11 a group",
+        choices=("none", "histogram", "gaussian"),
+    )
+    exponent: float = parameter(
+        1.0, "a of the histogram intersection kernel, sum of min(|x|^a, |z|^a)", low=0.0
+    )
+    width: float = parameter(
+        0.25, "of the additive Gaussian kernel, as a share of the range of a feature's values", low=0.0
+    )
     groups: str = parameter(
         "none",
         "namespace: features are grouped by what stands before ^ in their name; "

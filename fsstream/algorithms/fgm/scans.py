@@ -54,14 +54,12 @@ class Score(RescanScores):
         return self._scores.rows_kept
 
 
-class Collect(RescanScores):
-    """The columns and names of chosen features."""
+class CollectScan(RescanScores):
+    """What a collector keeps of chosen features."""
 
-    def __init__(
-        self, scores: FeatureScores, cache: ColumnCache, keys: NDArray[np.uint64], factor: float = 1.0
-    ) -> None:
+    def __init__(self, scores: FeatureScores, collector: ColumnCollector) -> None:
         super().__init__(scores)
-        self._collector = ColumnCollector(cache, keys, factor)
+        self._collector = collector
 
     def see(self, batch: Batch, first_row: int) -> None:
         self._collector.add(batch, first_row)
@@ -91,6 +89,22 @@ class Collect(RescanScores):
     def collisions(self) -> int:
         """Entries whose key came under a second name."""
         return self._collector.collisions
+
+
+class Collect(CollectScan):
+    """The columns and names of chosen features."""
+
+    def __init__(
+        self, scores: FeatureScores, cache: ColumnCache, keys: NDArray[np.uint64], factor: float = 1.0
+    ) -> None:
+        super().__init__(scores, ColumnCollector(cache, keys, factor))
+
+
+class CollectRuns(CollectScan):
+    """The names of chosen features, and of each the run of columns that the cache's map makes of it."""
+
+    def __init__(self, scores: FeatureScores, cache: ColumnCache, keys: NDArray[np.uint64]) -> None:
+        super().__init__(scores, ColumnCollector(cache, keys, scores))
 
 
 class CollectCandidates(RescanScores):

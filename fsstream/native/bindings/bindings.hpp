@@ -10,6 +10,7 @@ namespace fsstream {
 
 namespace nb = nanobind;
 
+void bind_additive(nb::module_& m);
 void bind_bear(nb::module_& m);
 void bind_budgeted(nb::module_& m);
 void bind_core(nb::module_& m);

@@ -70,12 +70,16 @@ ReducedSolution solution_from(Vector<std::uint64_t> starts, Vector<std::uint32_t
   return solution;
 }
 
+void check_columns(const ColumnCache& cache, std::span<const std::uint32_t> columns) {
+  for (const std::uint32_t column : columns)
+    if (column >= cache.columns()) throw std::invalid_argument("no such column");
+}
+
 void check_problem(const ColumnCache& columns, const ReducedSolution& solution, Vector<double> targets,
                    Vector<double> costs) {
   if (targets.size() != columns.rows() || costs.size() != columns.rows())
     throw std::invalid_argument("one target and one cost a row");
-  for (const std::uint32_t column : solution.members)
-    if (column >= columns.columns()) throw std::invalid_argument("no such column");
+  check_columns(columns, solution.members);
 }
 
 ReducedSolution solve(const ColumnCache& columns, const std::string& loss, Vector<double> targets, Vector<double> costs,
@@ -106,6 +110,16 @@ void bind_scores(nb::module_& m) {
              nb::list names;
              for (const std::string& name : self.namespace_names()) names.append(nb::bytes(name.data(), name.size()));
              return nb::make_tuple(own(self.namespaces()), names);
+           })
+      .def("note_ranges", &FeatureScores::note_ranges)
+      .def("ranges",
+           [](const FeatureScores& self) {
+             std::vector<float> lows, highs;
+             for (const ValueRange& range : self.ranges()) {
+               lows.push_back(range.low);
+               highs.push_back(range.high);
+             }
+             return nb::make_tuple(own(std::move(lows)), own(std::move(highs)));
            })
       .def("load", &FeatureScores::load, nb::arg("batch"), nb::call_guard<nb::gil_scoped_release>())
       .def("finish_load", &FeatureScores::finish_load, nb::arg("slope"), nb::arg("offset"),
@@ -150,14 +164,15 @@ void bind_columns(nb::module_& m) {
       .def_prop_ro("bytes", &ColumnCache::bytes)
       .def_prop_ro("columns", &ColumnCache::columns)
       .def("dense", &ColumnCache::dense, nb::arg("column"))
+      .def("expand_by", &ColumnCache::expand_by, nb::arg("additive_map"))
       .def("drop", &ColumnCache::drop, nb::arg("column"))
       .def(
           "square_sums",
           [](const ColumnCache& self, Vector<std::uint32_t> columns, Vector<double> costs) {
             if (costs.size() != self.rows()) throw std::invalid_argument("one cost a row");
-            std::vector<double> sums;
-            for (std::size_t j = 0; j < columns.size(); ++j)
-              sums.push_back(self.square_sum(columns(j), span_of(costs)));
+            check_columns(self, span_of(columns));
+            std::vector<double> sums(columns.size());
+            self.square_sums(span_of(columns), span_of(costs), sums.data());
             return own(std::move(sums));
           },
           nb::arg("columns"), nb::arg("costs"))
@@ -165,8 +180,9 @@ void bind_columns(nb::module_& m) {
           "dots",
           [](const ColumnCache& self, Vector<std::uint32_t> columns, Vector<double> r) {
             if (r.size() != self.rows()) throw std::invalid_argument("one number a row");
-            std::vector<double> sums;
-            for (std::size_t j = 0; j < columns.size(); ++j) sums.push_back(self.dot(columns(j), span_of(r)));
+            check_columns(self, span_of(columns));
+            std::vector<double> sums(columns.size());
+            self.dots(span_of(columns), span_of(r), sums.data());
             return own(std::move(sums));
           },
           nb::arg("columns"), nb::arg("r"));
@@ -178,6 +194,12 @@ void bind_columns(nb::module_& m) {
             new (self) ColumnCollector(columns, span_of(keys), factor);
           },
           nb::arg("columns").none(), nb::arg("keys"), nb::arg("factor") = 1.0, nb::keep_alive<1, 2>())
+      .def(
+          "__init__",
+          [](ColumnCollector* self, ColumnCache& columns, Vector<Key> keys, const FeatureScores& scores) {
+            new (self) ColumnCollector(columns, span_of(keys), scores);
+          },
+          nb::arg("columns"), nb::arg("keys"), nb::arg("scores"), nb::keep_alive<1, 2>())
       .def("add", &ColumnCollector::add, nb::arg("batch"), nb::arg("first_row"),
            nb::call_guard<nb::gil_scoped_release>())
       .def("add_kept", &ColumnCollector::add_kept, nb::arg("rows"), nb::call_guard<nb::gil_scoped_release>())

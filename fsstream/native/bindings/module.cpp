@@ -2,6 +2,7 @@
 
 NB_MODULE(_native, m) {
   m.doc() = "The native core of fsstream.";
+  fsstream::bind_additive(m);
   fsstream::bind_bear(m);
   fsstream::bind_budgeted(m);
   fsstream::bind_core(m);

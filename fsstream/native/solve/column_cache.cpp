@@ -42,6 +42,12 @@ std::size_t ColumnCache::open() {
   return columns_.size() - 1;
 }
 
+std::size_t ColumnCache::open_run() {
+  const std::size_t first = columns_.size();
+  for (std::size_t f = 0; f < map_->features(); ++f) columns_[open()].run = static_cast<std::uint32_t>(first);
+  return first;
+}
+
 void ColumnCache::append(std::size_t column, std::uint32_t row, float value) {
   Column& c = columns_[column];
   c.rows.push_back(row);
@@ -66,7 +72,7 @@ void ColumnCache::seal(std::size_t column) {
     Buffer<float> whole;
     whole.reserve(rows_);
     whole.set_size(rows_);
-    std::fill(whole.begin(), whole.end(), 0.0F);
+    std::fill(whole.begin(), whole.end(), c.run == kNoRun ? 0.0F : kAbsent);
     for (std::size_t j = 0; j < c.entries; ++j) whole[c.rows[j]] = c.values[j];
     c.values = std::move(whole);
     c.rows = Buffer<std::uint32_t>();
@@ -104,8 +110,7 @@ double ColumnCache::dot(std::size_t column, std::span<const double> r) const {
   return lane_sum(c.entries, [&](std::size_t j) { return static_cast<double>(x[j]) * r[row[j]]; });
 }
 
-void ColumnCache::add(std::size_t column, double a, std::span<double> u) const {
-  const Column& c = columns_[column];
+void ColumnCache::add_column(const Column& c, double a, std::span<double> u) const {
   const float* x = c.values.data();
   if (c.dense) {
     add_scaled(a, x, u.data(), rows_);
@@ -115,13 +120,93 @@ void ColumnCache::add(std::size_t column, double a, std::span<double> u) const {
   for (std::size_t j = 0; j < c.entries; ++j) u[row[j]] += a * static_cast<double>(x[j]);
 }
 
-double ColumnCache::square_sum(std::size_t column, std::span<const double> cost) const {
-  const Column& c = columns_[column];
+double ColumnCache::square_sum(const Column& c, std::span<const double> cost) const {
   const float* x = c.values.data();
   const auto square = [&](std::size_t j) { return static_cast<double>(x[j]) * static_cast<double>(x[j]); };
   if (c.dense) return lane_sum(rows_, [&](std::size_t i) { return cost[i] * square(i); });
   const std::uint32_t* row = c.rows.data();
   return lane_sum(c.entries, [&](std::size_t j) { return cost[row[j]] * square(j); });
+}
+
+// visit(begin, end): columns[begin .. end) are of one run, or one column by itself.
+template <class Visit>
+void ColumnCache::each_run(std::span<const std::uint32_t> columns, Visit visit) const {
+  for (std::size_t begin = 0, end = 1; begin < columns.size(); begin = end, ++end) {
+    const std::uint32_t run = columns_[columns[begin]].run;
+    while (run != kNoRun && end < columns.size() && columns_[columns[end]].run == run) ++end;
+    visit(begin, end);
+  }
+}
+
+// visit(row, t) for every row that has a place.
+template <class Visit>
+void ColumnCache::each_place(const Column& run, std::size_t rows, Visit visit) {
+  if (run.dense) {
+    for (std::size_t i = 0; i < rows; ++i)
+      if (run.values[i] >= 0.0F) visit(i, run.values[i]);
+  } else {
+    for (std::size_t j = 0; j < run.entries; ++j) visit(run.rows[j], run.values[j]);
+  }
+}
+
+std::size_t ColumnCache::entries(std::span<const std::uint32_t> columns) const {
+  std::size_t total = 0;
+  each_run(columns, [&](std::size_t begin, std::size_t) {
+    const Column& c = columns_[columns[begin]];
+    const Column& held = c.run == kNoRun ? c : columns_[c.run];
+    total += held.dense ? rows_ : held.entries;
+  });
+  return total;
+}
+
+void ColumnCache::dots(std::span<const std::uint32_t> columns, std::span<const double> r, double* sums) const {
+  std::vector<double> knots, features;
+  each_run(columns, [&](std::size_t begin, std::size_t end) {
+    const std::uint32_t run = columns_[columns[begin]].run;
+    if (run == kNoRun) {
+      sums[begin] = dot(columns[begin], r);
+      return;
+    }
+    knots.assign(map_->knots(), 0.0);
+    features.resize(map_->features());
+    each_place(columns_[run], rows_, [&](std::size_t i, float t) { map_->add(r[i], t, knots.data()); });
+    map_->features_of(knots.data(), features.data());
+    for (std::size_t j = begin; j < end; ++j) sums[j] = features[columns[j] - run];
+  });
+}
+
+void ColumnCache::add(std::span<const std::uint32_t> columns, std::span<const double> weights,
+                      std::span<double> u) const {
+  std::vector<double> knots, features;
+  each_run(columns, [&](std::size_t begin, std::size_t end) {
+    const std::uint32_t run = columns_[columns[begin]].run;
+    if (run == kNoRun) {
+      if (weights[begin] != 0.0) add_column(columns_[columns[begin]], weights[begin], u);
+      return;
+    }
+    features.assign(map_->features(), 0.0);
+    knots.resize(map_->knots());
+    for (std::size_t j = begin; j < end; ++j) features[columns[j] - run] = weights[j];
+    map_->at_knots(features.data(), knots.data());
+    each_place(columns_[run], rows_, [&](std::size_t i, float t) { u[i] += map_->read(knots.data(), t); });
+  });
+}
+
+void ColumnCache::square_sums(std::span<const std::uint32_t> columns, std::span<const double> cost,
+                              double* sums) const {
+  std::vector<double> knots, features;
+  each_run(columns, [&](std::size_t begin, std::size_t end) {
+    const std::uint32_t run = columns_[columns[begin]].run;
+    if (run == kNoRun) {
+      sums[begin] = square_sum(columns_[columns[begin]], cost);
+      return;
+    }
+    knots.assign(3 * map_->knots(), 0.0);
+    features.resize(map_->features());
+    each_place(columns_[run], rows_, [&](std::size_t i, float t) { map_->add_square(cost[i], t, knots.data()); });
+    map_->squares_of(knots.data(), features.data());
+    for (std::size_t j = begin; j < end; ++j) sums[j] = features[columns[j] - run];
+  });
 }
 
 }  // namespace fsstream

@@ -18,6 +18,8 @@ class ColumnCollector {
   // Opens one column for each key, in this order. With `columns` null only names are looked up.
   // Values are multiplied by `factor`.
   ColumnCollector(ColumnCache* columns, std::span<const Key> keys, double factor = 1.0);
+  // Opens one run of the cache's map for each key, and columns() are their first ones; `scores` noted the ranges.
+  ColumnCollector(ColumnCache& columns, std::span<const Key> keys, const FeatureScores& scores);
 
   void add(const Batch& batch, std::size_t first_row);
   void add_kept(const FeatureScores& rows);
@@ -33,10 +35,11 @@ class ColumnCollector {
  private:
   void note_name(std::uint32_t wanted, std::string_view name);
 
-  float scaled(float value) const { return static_cast<float>(factor_ * static_cast<double>(value)); }
+  void append(std::uint32_t wanted, std::uint32_t row, float value);
 
   ColumnCache* cache_;
-  double factor_;
+  double factor_ = 1.0;
+  std::vector<ValueRange> ranges_;  // of runs
   FeatureIndex wanted_;
   std::vector<Key> keys_;
   std::vector<std::uint32_t> columns_;

@@ -14,9 +14,9 @@ constexpr std::size_t kEntryBytes = 2 * sizeof(KeptColumns::Entry);
 
 std::size_t features_of(std::size_t slots) { return slots / 10 * 7 + 7; }
 
-// Index, key, c, and with a shift the second sum, when the table has this many slots.
-std::size_t table_size(std::size_t slots, bool shift) {
-  return FeatureIndex::bytes_of(slots) + features_of(slots) * (shift ? 24 : 16);
+// Index, and what is known of each feature, when the table has this many slots.
+std::size_t table_size(std::size_t slots, std::size_t feature_bytes) {
+  return FeatureIndex::bytes_of(slots) + features_of(slots) * feature_bytes;
 }
 
 bool better(const FeatureScores::Scored& a, const FeatureScores::Scored& b) {
@@ -73,7 +73,9 @@ FeatureScores::FeatureScores(std::size_t table_bytes, std::size_t row_bytes, boo
 
 bool FeatureScores::table_full(Key key) const {
   if (!index_.full() || index_.find(key) != FeatureIndex::kNone) return false;
-  return table_size(2 * index_.slots(), shift_) + FeatureIndex::bytes_of(index_.slots()) > table_bytes_;
+  const std::size_t feature_bytes =
+      sizeof(Key) + (shift_ ? 2 : 1) * sizeof(double) + (ranges_noted_ ? sizeof(ValueRange) : 0);
+  return table_size(2 * index_.slots(), feature_bytes) + FeatureIndex::bytes_of(index_.slots()) > table_bytes_;
 }
 
 std::uint32_t FeatureScores::number_for(Key key) {
@@ -89,6 +91,14 @@ void FeatureScores::note_namespace(std::string_view name) {
   const std::uint32_t number = namespace_index_.insert(key_of_name(before));
   if (number == namespace_names_.size()) namespace_names_.emplace_back(before);
   namespaces_.push_back(number);
+}
+
+void FeatureScores::note_range(std::uint32_t number, float value) {
+  if (number == ranges_.size()) ranges_.push_back({0.0F, 0.0F});
+  ValueRange& range = ranges_[number];
+  if (value == 0.0F) return;
+  const bool first = range.low == 0.0F && range.high == 0.0F;
+  range = first ? ValueRange{value, value} : ValueRange{std::min(range.low, value), std::max(range.high, value)};
 }
 
 void FeatureScores::load(const Batch& batch) {
@@ -120,6 +130,7 @@ void FeatureScores::load_row(const Batch& batch, std::size_t row) {
     else {
       numbers_.push_back(number_for(batch.keys[begin + j]));
       if (namespaces_noted_ && namespaces_.size() < keys_.size()) note_namespace(batch.name(begin + j, scratch_));
+      if (ranges_noted_) note_range(numbers_.back(), values[j]);
     }
   double square = 0.0;
   float most = 0.0F;
@@ -177,6 +188,7 @@ void FeatureScores::turn_to_sketch() {
   }
   index_ = FeatureIndex();
   keys_ = {};
+  ranges_ = {};
   sums_ = {};
   plain_ = {};
 }
@@ -219,6 +231,11 @@ void FeatureScores::finish_load(double slope, double offset) {
     std::vector<std::uint32_t> namespaces(order.size());
     for (std::size_t p = 0; p < order.size(); ++p) namespaces[p] = namespaces_[order[p]];
     namespaces_ = std::move(namespaces);
+  }
+  if (ranges_noted_) {
+    std::vector<ValueRange> ranges(order.size());
+    for (std::size_t p = 0; p < order.size(); ++p) ranges[p] = ranges_[order[p]];
+    ranges_ = std::move(ranges);
   }
   keys_ = std::move(keys);
   index_.renumber(place);
@@ -312,7 +329,8 @@ std::string FeatureScores::derived_name(Key key) const {
 std::size_t FeatureScores::bytes() const {
   return FeatureIndex::bytes_of(index_.slots()) + keys_.capacity() * 8 + (sums_.capacity() + plain_.capacity()) * 8 +
          (sketched() ? sketch_->bytes() : 0) + targets_.capacity() * 12 + (r_.capacity() + plain_r_.capacity()) * 8 +
-         row_starts_.capacity() * 8 + numbers_.capacity() * 4 + values_.capacity() * 4 + columns_.bytes();
+         ranges_.capacity() * sizeof(ValueRange) + row_starts_.capacity() * 8 + numbers_.capacity() * 4 +
+         values_.capacity() * 4 + columns_.bytes();
 }
 
 }  // namespace fsstream

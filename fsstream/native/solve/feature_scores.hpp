@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/additive_map.hpp"
 #include "core/batch.hpp"
 #include "core/buffer.hpp"
 #include "sketch/count_sketch.hpp"
@@ -44,6 +45,11 @@ class FeatureScores {
   // By feature, in the order of keys(): a number into namespace_names().
   const std::vector<std::uint32_t>& namespaces() const { return namespaces_; }
   const std::vector<std::string>& namespace_names() const { return namespace_names_; }
+
+  // Before the first row: remember the least and the largest value of each feature, zeros left out.
+  void note_ranges() { ranges_noted_ = true; }
+  // By feature, in the order of keys(); 0 .. 0 where all are zero.
+  std::span<const ValueRange> ranges() const { return ranges_; }
 
   void load(const Batch& batch);
   // The first scan is over: c of the first round is known.
@@ -90,6 +96,7 @@ class FeatureScores {
   bool table_full(Key key) const;
   std::uint32_t number_for(Key key);
   void note_namespace(std::string_view name);
+  void note_range(std::uint32_t number, float value);
   void sketch_row(std::size_t row, std::span<const Key> keys, const float* values);
   void load_row(const Batch& batch, std::size_t row);
   void sum_row(std::size_t row, std::span<const std::uint32_t> numbers, const float* values);
@@ -120,6 +127,8 @@ class FeatureScores {
   std::size_t entries_ = 0;
   double square_sum_ = 0.0;
   bool negative_values_ = false;
+  bool ranges_noted_ = false;
+  std::vector<ValueRange> ranges_;
   bool namespaces_noted_ = false;
   std::vector<std::uint32_t> namespaces_;
   std::vector<std::string> namespace_names_;

@@ -8,11 +8,8 @@ namespace fsstream {
 
 GroupProducts::GroupProducts(const ColumnCache& columns, const ReducedSolution& solution, bool allowed)
     : columns_(columns), solution_(solution), rows_(columns.rows()) {
-  std::size_t entries = 0;
-  for (const std::uint32_t column : solution.members)
-    entries += columns.dense(column) ? rows_ : columns.entries(column);
   // The columns decide, never the memory left: a run gives the same bits under any budget.
-  cached_ = allowed && entries > 2 * rows_ * solution.groups();
+  cached_ = allowed && columns.entries(solution.members) > 2 * rows_ * solution.groups();
   if (!cached_) return;
   const std::size_t size = rows_ * solution.groups();
   now_.resize(size);
@@ -22,14 +19,14 @@ GroupProducts::GroupProducts(const ColumnCache& columns, const ReducedSolution& 
 
 void GroupProducts::sum_columns(std::span<const double> weights, std::vector<double>& u) const {
   std::fill(u.begin(), u.end(), 0.0);
-  for (std::size_t j = 0; j < weights.size(); ++j)
-    if (weights[j] != 0.0) columns_.add(solution_.members[j], weights[j], u);
+  columns_.add(solution_.members, weights, u);
 }
 
 void GroupProducts::product(std::size_t h, std::span<const double> weights, std::span<double> out) const {
   std::fill(out.begin(), out.end(), 0.0);
-  for (std::size_t j = solution_.starts[h]; j < solution_.starts[h + 1]; ++j)
-    if (weights[j] != 0.0) columns_.add(solution_.members[j], weights[j], out);
+  const std::size_t begin = solution_.starts[h];
+  const std::size_t count = solution_.starts[h + 1] - begin;
+  columns_.add(std::span(solution_.members).subspan(begin, count), weights.subspan(begin, count), out);
 }
 
 void GroupProducts::at_weights(std::vector<double>& u) {

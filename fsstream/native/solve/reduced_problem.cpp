@@ -60,7 +60,9 @@ class ProximalSolver {
     double total_cost = 0.0;
     for (const double cost : loss_.costs()) total_cost += cost;
     bias_bound_ = loss_.curvature() * total_cost;
-    for (const std::uint32_t column : s_.members) bound_ += columns_.square_sum(column, loss_.costs());
+    std::vector<double> squares(s_.members.size());
+    columns_.square_sums(s_.members, loss_.costs(), squares.data());
+    for (const double square : squares) bound_ += square;
     bound_ = std::max(bound_ * loss_.curvature(), 1e-300);
     tau_ = s_.tau > 0.0 ? s_.tau : 0.01 * total_cost;
     v_bias_ = s_.bias;
@@ -87,7 +89,8 @@ class ProximalSolver {
     subtract(u_v_, v_bias_);
     const double loss_v = loss_.value(u_v_);
     loss_.residuals(u_v_, r_);
-    for (std::size_t j = 0; j < s_.members.size(); ++j) gradient_[j] = -columns_.dot(s_.members[j], r_);
+    columns_.dots(s_.members, r_, gradient_.data());
+    for (double& slope : gradient_) slope = -slope;
     products_.at_gradient(gradient_);
     if (!options_.restart || first_trial_held_) tau_ = std::min(options_.eta * tau_, bound_);
     first_trial_held_ = true;
@@ -191,8 +194,7 @@ void solve_reduced(const ColumnCache& columns, const EmpiricalLoss& loss, const 
 
 void decision_values(const ColumnCache& columns, const ReducedSolution& solution, std::span<double> u) {
   std::fill(u.begin(), u.end(), -solution.bias);
-  for (std::size_t j = 0; j < solution.members.size(); ++j)
-    if (solution.weights[j] != 0.0) columns.add(solution.members[j], solution.weights[j], u);
+  columns.add(solution.members, solution.weights, u);
 }
 
 }  // namespace fsstream
