@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
+import stat
 from typing import TYPE_CHECKING, Protocol
 
-from fsstream.errors import FsstreamError
+from fsstream.errors import DataError, FsstreamError
 
 if TYPE_CHECKING:
     import io
@@ -33,6 +35,8 @@ class RawStream:
         self.position = 0
         self._file = file
         self._front = b""
+        self._read = 0
+        self._expected = self._file_bytes()
         with contextlib.suppress(OSError, AttributeError):
             fcntl.fcntl(file.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
@@ -73,4 +77,25 @@ class RawStream:
                 f"cannot read {self.name}: it is set to non-blocking and has nothing to read",
                 hint="pass it through a pipe: cat INPUT | fsstream ...",
             )
+        if not count and buffer:
+            self._check_whole()
+        self._read += count
         return count
+
+    def _check_whole(self) -> None:
+        """At the end: a file that was cut while it was read must not pass for one that ends there."""
+        now = self._file_bytes()
+        if self._read < self._expected and now < self._expected:
+            raise DataError(
+                f"the file became shorter while it was read: {now} bytes, {self._expected} when it was opened",
+                path=self.name,
+                hint="read it when nothing writes to it any more, or a copy",
+            )
+
+    def _file_bytes(self) -> int:
+        """How many bytes a regular file has from where it was opened on; 0 of anything else."""
+        with contextlib.suppress(OSError, AttributeError):
+            status = os.fstat(self._file.fileno())
+            if stat.S_ISREG(status.st_mode):
+                return max(0, status.st_size - self._file.tell() + self._read)
+        return 0
