@@ -1,14 +1,16 @@
 """Adaptive MISSION with dicts, one feature at a time: what the native Newton kernel must equal.
 
-The rule is written above the kernel (native/learn/newton.hpp). Evidence and weights are float32 as in
-the kernel, all else is double, and operations come in the kernel's order: features that a row brings at
-once have equal claims but for rounding, and rounding decides between them.
+The rule is written above the kernel (native/learn/newton.hpp). What belongs to a feature is float32 as in
+the kernel, what belongs to a row is double, and operations come in the kernel's order: features that a row
+brings at once have equal claims but for rounding, and rounding decides between them.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+
+import numpy as np
 
 from tests.oracle.mission_oracle import in_lanes, loss_slope
 from tests.oracle.sketch_oracle import BlockOracle, F
@@ -122,19 +124,16 @@ class NewtonOracle:
         )
         self.rows += 1
         self.fade()
-        v = importance * max(curvature(self.loss, u, y), 1e-4)
+        v = F(importance * max(curvature(self.loss, u, y), 1e-4))
         estimates = {key: self.sketch.query(key) for key, _ in row}
         known = {key: self.weigh(key, x, v, estimates) for key, x in row}
         for key, after in known.items():  # all were read before any is changed
             mine = self.evidence[key] if key in self.weights else self.cell(key)
             mine.scaled, mine.count = after.scaled, after.count
-        self.intercept_evidence += v
-        squares = [float(F(float(x) ** 2)) for _, x in row]
-        shares = [
-            square * float(known[key].count) / float(known[key].scaled)
-            for (key, _), square in zip(row, squares, strict=True)
-        ]
-        self.spread += 1.0 + in_lanes(shares)
+        self.intercept_evidence += float(v)
+        shares = {key: float(known[key].count / known[key].scaled * (x * x)) for key, x in row}
+        self.spread += 1.0 + in_lanes([shares[key] for key, _ in row if key in self.weights])
+        self.spread += in_lanes([shares[key] for key, _ in row if key not in self.weights])
         self.move(row, u, y, importance, known, estimates)
         return u
 
@@ -149,24 +148,23 @@ class NewtonOracle:
         self.threshold *= self.fading
         self.fading = 1.0
 
-    def weigh(self, key: int, x: F, v: float, estimates) -> Evidence:
+    def weigh(self, key: int, x: F, v: F, estimates) -> Evidence:
         known = self.evidence[key] if key in self.weights else self.cell(key)
-        scaled, square = known.scaled, F(float(x) ** 2)
+        scaled, square = known.scaled, x * x
         typical = known.count * square
         if key not in self.weights:
             if scaled > F(64) * typical:
                 estimates[key] = F(0)
             scaled = typical
-        return Evidence(F(float(scaled) + v * float(square)), F(float(known.count) + v))
+        return Evidence(scaled + v * square, known.count + v)
 
     def move(self, row, u: float, y: float, importance: float, known, estimates) -> None:
         rate = {
-            key: float(known[key].count) / (float(known[key].scaled) * (float(known[key].count) + self.prior))
-            for key, _ in row
+            key: known[key].count / (known[key].count + F(self.prior)) / known[key].scaled for key, _ in row
         }
         rate0 = 1 / (self.intercept_evidence + self.prior) if self.with_intercept else 0.0
         active = {key for key, _ in row if key in self.weights}
-        pull = {key: rate[key] * float(F(float(x) ** 2)) for key, x in row}
+        pull = {key: float(rate[key] * (x * x)) for key, x in row}
         q_active = rate0 + in_lanes([pull[key] for key, _ in row if key in active])
         q_all = q_active + in_lanes([pull[key] for key, _ in row if key not in active])
         u_active = flow(self.loss, u, y, importance * q_active) / q_active if q_active else 0.0
@@ -174,16 +172,16 @@ class NewtonOracle:
         self.intercept += u_active * rate0
         entering = []
         for key, x in row:
-            step = F(rate[key] * float(x))
+            step = rate[key] * x
             if key in active:
-                self.weights[key] += F(u_active * float(step))
+                self.weights[key] += F(u_active) * step
                 continue
-            moved = F(u_all * float(step) * known[key].unit)
+            moved = F(u_all) * step * np.sqrt(known[key].scaled / known[key].count)
             self.sketch.add(key, moved)
             entering.append((key, estimates[key] + moved))
         for key, contribution in entering:
             squared = float(contribution) * float(contribution)
-            if squared * squared * (float(known[key].count) + self.prior) > self.threshold:
+            if squared * squared * (float(known[key].count) + float(F(self.prior))) > self.threshold:
                 self.weights[key] = F(float(contribution) / known[key].unit)
                 self.evidence[key] = known[key]
                 if len(self.weights) == 2 * self.k:

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "learn/sketched_weights.hpp"
+#include "sketch/warm_up.hpp"
 
 namespace fsstream {
 
@@ -9,6 +10,11 @@ namespace {
 constexpr double kLeastPending = 1e-3;  // what is put back is divided by it
 
 }  // namespace
+
+void EstimatedWeights::hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) {
+  SketchedWeights::hash(batch, first, size, longest);
+  warm_up(sketch_.rows(hashed_, 0), sketch_.depth(), size);
+}
 
 double EstimatedWeights::score(const Row& row) {
   return sketch_.scale() * sketch_.kernels().score_above(sketch_.rows(hashed_, row.hashed), row.size, row.values(),

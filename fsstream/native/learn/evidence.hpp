@@ -16,12 +16,16 @@ namespace fsstream {
 struct Evidence {
   static constexpr double kPrior = 0.02;           // of the mean row: what is known before any row
   static constexpr double kLeastCurvature = 1e-4;  // a row that is understood still counts
-  static constexpr double kLargestSquare = 1e30;   // of an entry
+  static constexpr float kLargestSquare = 1e26F;   // of an entry: P must not overflow
+  static constexpr float kLeastSquare = 1e-30F;    // smaller ones count as none: P must not vanish
   static constexpr float kBiggerUnit = 64.0F;      // a cell of typical squares this many times one's own
   float scaled = 0.0F;                             // P
   float count = 0.0F;                              // C
 
-  static float square_of(float x) { return static_cast<float>(std::min(static_cast<double>(x) * x, kLargestSquare)); }
+  static float square_of(float x) {
+    const float square = x * x;
+    return square < kLeastSquare ? 0.0F : (square < kLargestSquare ? square : kLargestSquare);
+  }
   // The size of a typical entry; 1 before there was one.
   double unit() const { return scaled > 0.0F ? std::sqrt(static_cast<double>(scaled) / count) : 1.0; }
   // One more entry of this square. True when what was known was another feature's.

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "learn/sketched_weights.hpp"
+#include "sketch/warm_up.hpp"
 
 namespace fsstream {
 
@@ -10,6 +11,7 @@ void ExactWeights::hash(const Batch& batch, std::size_t first, std::size_t size,
   others_.reserve(longest + kSlack);
   others_values_.reserve(longest + kSlack);
   others_hashed_.resize(2, longest + kSlack);
+  warm_up(active_.buckets(), sketch_.rows(hashed_, 0), size);
 }
 
 double ExactWeights::score(const Row& row) {

@@ -29,6 +29,7 @@ class Loss {
   struct Point {
     double value;
     double slope;
+    double tail = 0.0;  // e^-|m|, of the logistic loss
   };
 
   Point at(double u, double y) const {
@@ -38,7 +39,7 @@ class Loss {
       case Kind::kLogistic: {
         const double e = exp(m > 0.0 ? -m : m);  // one exponential for both
         const double wrong = (m > 0.0 ? e : 1.0) / (1.0 + e);
-        return {log1p(e) + (m > 0.0 ? 0.0 : -m), -y * wrong};
+        return {log1p(e) + (m > 0.0 ? 0.0 : -m), -y * wrong, e};
       }
       case Kind::kHinge:
         return {short_of, m < 1.0 ? -y : 0.0};

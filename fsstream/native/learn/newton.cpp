@@ -5,13 +5,14 @@
 
 #include "core/errors.hpp"
 #include "learn/flow.hpp"
+#include "sketch/warm_up.hpp"
 
 namespace fsstream {
 
 namespace {
 
 constexpr float kSeedEvidence = 4.0F;  // rows that an earlier model's weight counts for
-constexpr std::size_t kRun = 1024;     // entries hashed at once
+constexpr std::size_t kRun = 512;      // entries hashed at once, as in learn/sgd.cpp
 constexpr std::uint32_t kNumbers = 3;  // w, P and C of an active feature
 
 double fourth_power(double x) { return x * x * x * x; }
@@ -55,7 +56,10 @@ void Newton::update(const Batch& batch, float* scores) {
       longest = std::max(longest, batch.row_end(end) - batch.row_begin(end));
       ++end;
     } while (end < batch.rows() && batch.row_end(end) - first <= kRun);
-    sketch_.hash(batch.keys.data() + first, batch.row_begin(end) - first, hashed_);
+    const std::size_t entries = batch.row_begin(end) - first;
+    sketch_.hash(batch.keys.data() + first, entries, hashed_);
+    warm_up_values(batch.values.data() + first, entries);
+    warm_up(active_.buckets(), sketch_.rows(hashed_, 0), entries);
     make_room(longest);
     for (; row < end; ++row)
       scores[row] = static_cast<float>(
@@ -66,11 +70,11 @@ void Newton::update(const Batch& batch, float* scores) {
 }
 
 void Newton::make_room(std::size_t longest) {
-  const std::size_t room = longest + kSlack;
+  const std::size_t room = longest + 2 * kSlack;  // the others begin on a lane of their own
   for (Buffer<std::uint32_t>* list : {&slots_, &present_, &absent_}) list->reserve(room);
-  for (Buffer<float>* column : {&active_values_, &other_values_, &scaled_, &counts_, &estimates_, &steps_})
+  for (Buffer<float>* column : {&active_values_, &other_values_, &scaled_, &counts_, &estimates_, &steps_, &terms_})
     column->reserve(room);
-  terms_.reserve(room);
+  claims_.reserve(room);
   others_hashed_.resize(2, room);
 }
 
@@ -81,7 +85,8 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   if (!std::isfinite(score))
     throw Diverged("the weights left the range of numbers at row " + std::to_string(rows_ + 1) +
                    "\nscale the rows (--normalize l2) or leave out columns of huge numbers");
-  progressive_loss_ += importance * loss_.value(score, target);
+  const RowLoss loss(loss_, score, target);
+  progressive_loss_ += importance * loss.value();
   progressive_weight_ += importance;
   ++rows_;
   if (forget_ < 1.0) fade();
@@ -89,8 +94,8 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
     spread_ += 1.0;
     return score;
   }
-  gather_evidence(importance * std::max(curvature(loss_, score, target), Evidence::kLeastCurvature));
-  move(score, target, importance);
+  gather_evidence(static_cast<float>(importance * std::max(loss.curvature(), Evidence::kLeastCurvature)));
+  move(loss, importance);
   admit(batch, first, hashed);
   return score;
 }
@@ -103,6 +108,7 @@ double Newton::look_up(const Batch& batch, std::size_t first, std::size_t size, 
                        other_values_.data(), others_hashed_.column(0), others_hashed_.column(1)};
   actives_ = kernels_.split_row(active_.buckets(), entries, size, parts);
   others_ = size - actives_;
+  others_at_ = whole_lanes(actives_);
   if (active_.must_check(batch))
     for (std::size_t i = 0; i < actives_; ++i) active_.check_name(slots_[i], batch, first + present_[i]);
   return kernels_.dot_slots(active_.weights(), active_.stride(), slots_.data(), active_values_.data(), actives_);
@@ -110,41 +116,43 @@ double Newton::look_up(const Batch& batch, std::size_t first, std::size_t size, 
 
 // P and C of every feature of the row with this row's share, what the sketch says of the others, and the
 // spread that the prior is taken from. Nothing is changed before all is read.
-void Newton::gather_evidence(double v) {
+void Newton::gather_evidence(float v) {
   for (std::size_t i = 0; i < actives_; ++i) {
     const Evidence known = evidence_of(slots_[i]);
     scaled_[i] = known.scaled;
     counts_[i] = known.count;
   }
-  const std::size_t at = actives_;
+  const std::size_t at = others_at_;
   const BlockRows rows = sketch_.rows(others_hashed_, 0);
   sketch_.kernels().estimate(rows, others_, estimates_.data() + at);
   sketch_.kernels().pairs(rows, others_, scaled_.data() + at, counts_.data() + at);
-  row_.meet(active_values_.data(), at, v, true, scaled_.data(), counts_.data(), estimates_.data(), terms_.data());
+  row_.meet(active_values_.data(), actives_, v, true, scaled_.data(), counts_.data(), estimates_.data(), terms_.data());
   row_.meet(other_values_.data(), others_, v, false, scaled_.data() + at, counts_.data() + at, estimates_.data() + at,
             terms_.data() + at);
   intercept_evidence_ += v;
-  spread_ += 1.0 + row_.sum(terms_.data(), at + others_);
+  spread_ += 1.0 + row_.sum(terms_.data(), actives_) + row_.sum(terms_.data() + at, others_);
 }
 
-void Newton::move(double u, double y, double h) {
+void Newton::move(const RowLoss& loss, double h) {
   const double prior_evidence = prior();
-  const std::size_t at = actives_;
+  const auto prior_count = static_cast<float>(prior_evidence);
+  const std::size_t at = others_at_;
   const double rate0 = with_intercept_ ? 1.0 / (intercept_evidence_ + prior_evidence) : 0.0;
-  row_.rate(active_values_.data(), at, prior_evidence, scaled_.data(), counts_.data(), steps_.data(), terms_.data());
-  row_.rate(other_values_.data(), others_, prior_evidence, scaled_.data() + at, counts_.data() + at, steps_.data() + at,
+  row_.rate(active_values_.data(), actives_, prior_count, scaled_.data(), counts_.data(), steps_.data(), terms_.data());
+  row_.rate(other_values_.data(), others_, prior_count, scaled_.data() + at, counts_.data() + at, steps_.data() + at,
             terms_.data() + at);
-  const double active_pull = rate0 + row_.sum(terms_.data(), at);
+  const double active_pull = rate0 + row_.sum(terms_.data(), actives_);
   const double all_pull = active_pull + row_.sum(terms_.data() + at, others_);
-  const double active_step = active_pull > 0.0 ? flow(loss_, u, y, h * active_pull) / active_pull : 0.0;
-  const double other_step = all_pull > 0.0 ? flow(loss_, u, y, h * all_pull) / all_pull : 0.0;
+  const double active_step = active_pull > 0.0 ? loss.flow(h * active_pull) / active_pull : 0.0;
+  const double other_step = all_pull > 0.0 ? loss.flow(h * all_pull) / all_pull : 0.0;
   intercept_ += active_step * rate0;
-  for (std::size_t i = 0; i < at; ++i) {
-    const float weight = active_.weight(slots_[i]) + static_cast<float>(active_step * steps_[i]);
+  const auto step = static_cast<float>(active_step);
+  for (std::size_t i = 0; i < actives_; ++i) {
+    const float weight = active_.weight(slots_[i]) + step * steps_[i];
     set(slots_[i], weight, {scaled_[i], counts_[i]});
   }
-  row_.claim(others_, other_step, prior_evidence, scaled_.data() + at, counts_.data() + at, estimates_.data() + at,
-             steps_.data() + at, terms_.data());
+  row_.claim(others_, static_cast<float>(other_step), prior_count, scaled_.data() + at, counts_.data() + at,
+             estimates_.data() + at, steps_.data() + at, claims_.data());
   const BlockRows rows = sketch_.rows(others_hashed_, 0);
   sketch_.kernels().add(rows, others_, steps_.data() + at);
   sketch_.kernels().set_pairs(rows, others_, scaled_.data() + at, counts_.data() + at);
@@ -152,12 +160,12 @@ void Newton::move(double u, double y, double h) {
 
 void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed) {
   for (std::size_t i = 0; i < others_; ++i) {
-    if (terms_[i] <= threshold_) continue;
+    if (claims_[i] <= threshold_) continue;
     const std::size_t entry = absent_[i];
     const Key key = batch.keys[first + entry];
     const std::uint32_t home = sketch_.homes(hashed_)[hashed + entry];
     if (active_.find(key, home) != ActiveSet::kNone) continue;
-    const std::size_t at = actives_ + i;
+    const std::size_t at = others_at_ + i;
     const Evidence known{scaled_[at], counts_[at]};
     const auto weight = static_cast<float>((estimates_[at] + steps_[at]) / known.unit());
     set(active_.insert(key, home, weight, active_.add_name(batch, first + entry)), weight, known);

@@ -35,6 +35,7 @@
 #include "core/buffer.hpp"
 #include "core/state.hpp"
 #include "learn/evidence.hpp"
+#include "learn/flow.hpp"
 #include "learn/loss.hpp"
 #include "learn/row_steps.hpp"
 #include "learn/weights.hpp"
@@ -73,8 +74,8 @@ class Newton {
   void make_room(std::size_t longest);
   double learn(const Batch& batch, std::size_t row, std::size_t hashed, double target, double importance);
   double look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed);
-  void gather_evidence(double v);
-  void move(double u, double y, double h);
+  void gather_evidence(float v);
+  void move(const RowLoss& loss, double h);
   void admit(const Batch& batch, std::size_t first, std::size_t hashed);
   void fade();
   void prune();
@@ -98,6 +99,7 @@ class Newton {
   // Of one row: its active features, and the others.
   std::size_t actives_ = 0;
   std::size_t others_ = 0;
+  std::size_t others_at_ = 0;      // where they begin in the columns below
   Buffer<std::uint32_t> slots_;    // of the active ones
   Buffer<std::uint32_t> present_;  // their entries
   Buffer<std::uint32_t> absent_;   // the others'
@@ -109,7 +111,8 @@ class Newton {
   Buffer<float> counts_;
   Buffer<float> estimates_;
   Buffer<float> steps_;
-  Buffer<double> terms_;
+  Buffer<float> terms_;
+  Buffer<double> claims_;  // of the others
   const RowKernels& kernels_ = row_kernels();
   const RowSteps& row_ = row_steps();
   double intercept_ = 0.0;

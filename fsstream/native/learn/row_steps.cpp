@@ -1,5 +1,7 @@
 #include "learn/row_steps.hpp"
 
+#include <limits>
+
 #include "core/lanes.hpp"
 #include "core/multiversion.hpp"
 #include "learn/evidence.hpp"
@@ -8,60 +10,80 @@ namespace fsstream {
 
 namespace {
 
-inline float square_of(float x) {
-  const double exact = static_cast<double>(x) * x;
-  return static_cast<float>(exact < Evidence::kLargestSquare ? exact : Evidence::kLargestSquare);
+constexpr float kLeast = std::numeric_limits<float>::min();
+constexpr float kNoLimit = std::numeric_limits<float>::infinity();
+
+// Loops are kept apart where one that knew that a square may be none would branch instead of filling registers.
+inline void square(const float* __restrict values, std::size_t count, float* __restrict squares) {
+  for (std::size_t j = 0; j < count; ++j) {
+    const float exact = values[j] * values[j];
+    const float bounded = exact < Evidence::kLargestSquare ? exact : Evidence::kLargestSquare;
+    squares[j] = exact >= Evidence::kLeastSquare ? bounded : 0.0F;
+  }
 }
 
-void meet(const float* __restrict values, std::size_t count, double v, bool own, float* __restrict scaled,
-          float* __restrict counts, float* __restrict estimates, double* __restrict terms) {
-  for (std::size_t j = 0; j < count; ++j) {
-    const float square = square_of(values[j]);
-    const float typical = counts[j] * square;
-    const bool stranger = !own && square > 0.0F && scaled[j] > Evidence::kBiggerUnit * typical;
-    estimates[j] = stranger ? 0.0F : estimates[j];
-    scaled[j] = own && scaled[j] > 0.0F ? scaled[j] : typical;
+void meet(const float* __restrict values, std::size_t count, float v, bool own, float* __restrict scaled,
+          float* __restrict counts, float* __restrict estimates, float* __restrict terms) {
+  const std::size_t whole = whole_lanes(count);
+  float* __restrict squares = terms;
+  square(values, whole, squares);
+  if (own) {
+    for (std::size_t j = 0; j < whole; ++j) {
+      const float typical = counts[j] * squares[j];
+      scaled[j] = scaled[j] > 0.0F ? scaled[j] : typical;
+    }
+  } else {
+    for (std::size_t j = 0; j < whole; ++j) {
+      const float typical = counts[j] * squares[j];
+      const float limit = squares[j] > 0.0F ? Evidence::kBiggerUnit * typical : kNoLimit;
+      estimates[j] = scaled[j] > limit ? 0.0F : estimates[j];
+      scaled[j] = squares[j] > 0.0F ? typical : scaled[j];
+    }
   }
-  for (std::size_t j = 0; j < count; ++j) {
-    const double square = square_of(values[j]);
-    const double share = square > 0.0 ? v : 0.0;
-    const auto evidence = static_cast<float>(counts[j] + share);
-    const auto squares = static_cast<float>(scaled[j] + share * square);
-    const double term = square * evidence / squares;
+  for (std::size_t j = 0; j < whole; ++j) {
+    const float share = squares[j] > 0.0F ? v : 0.0F;
+    const float evidence = counts[j] + share;
+    const float grown = scaled[j] + share * squares[j];
+    const float scale = grown > kLeast ? grown : kLeast;
     counts[j] = evidence;
-    scaled[j] = squares;
-    terms[j] = square > 0.0 ? term : 0.0;
+    scaled[j] = scale;
+    const float term = evidence / scale * squares[j];
+    terms[j] = squares[j] > 0.0F ? term : 0.0F;
   }
 }
 
-void rate(const float* __restrict values, std::size_t count, double prior, const float* __restrict scaled,
-          const float* __restrict counts, float* __restrict steps, double* __restrict terms) {
-  for (std::size_t j = 0; j < count; ++j) {
-    const double square = square_of(values[j]);
-    const bool counts_here = square > 0.0;
-    const double rate = counts[j] / (scaled[j] * (counts[j] + prior));
-    const auto step = static_cast<float>(rate * values[j]);
-    const double term = rate * square;
-    steps[j] = counts_here ? step : 0.0F;
-    terms[j] = counts_here ? term : 0.0;
+void rate(const float* __restrict values, std::size_t count, float prior, const float* __restrict scaled,
+          const float* __restrict counts, float* __restrict steps, float* __restrict terms) {
+  const std::size_t whole = whole_lanes(count);
+  float* __restrict squares = terms;
+  square(values, whole, squares);
+  for (std::size_t j = 0; j < whole; ++j) {
+    const float rate = counts[j] / (counts[j] + prior) / scaled[j];
+    const float step = rate * values[j];
+    steps[j] = squares[j] > 0.0F ? step : 0.0F;
+    const float term = rate * squares[j];
+    terms[j] = squares[j] > 0.0F ? term : 0.0F;
   }
 }
 
-void claim(std::size_t count, double step, double prior, const float* __restrict scaled, const float* __restrict counts,
+void claim(std::size_t count, float step, float prior, const float* __restrict scaled, const float* __restrict counts,
            const float* __restrict estimates, float* __restrict steps, double* __restrict claims) {
-  for (std::size_t j = 0; j < count; ++j) {
-    const double unit = __builtin_sqrt(static_cast<double>(scaled[j]) / counts[j]);
+  const std::size_t whole = whole_lanes(count);
+  for (std::size_t j = 0; j < whole; ++j) {
+    const float unit = __builtin_sqrtf(scaled[j] / counts[j]);
+    const float moved = step * steps[j] * unit;
     const bool moves = steps[j] != 0.0F;
-    const auto moved = static_cast<float>(step * steps[j] * unit);
-    steps[j] = moves ? moved : 0.0F;
-    const double after = static_cast<double>(estimates[j] + steps[j]);
+    const float kept = moves ? moved : 0.0F;
+    const auto after = static_cast<double>(estimates[j] + kept);
     const double squared = after * after;
-    claims[j] = moves ? squared * squared * (counts[j] + prior) : 0.0;
+    const double claim = squared * squared * (static_cast<double>(counts[j]) + prior);
+    steps[j] = kept;
+    claims[j] = moves ? claim : 0.0;
   }
 }
 
-double sum(const double* terms, std::size_t count) {
-  return sum_in_lanes(count, [terms](std::size_t j) { return terms[j]; });
+double sum(const float* terms, std::size_t count) {
+  return sum_in_lanes(count, [terms](std::size_t j) { return static_cast<double>(terms[j]); });
 }
 
 }  // namespace

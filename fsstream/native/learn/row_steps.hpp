@@ -3,27 +3,35 @@
 // The rule is learn/newton.hpp's, one feature of it is learn/evidence.hpp's; here it is written
 // for all entries of one kind (active or not) side by side, so that divisions and roots fill
 // wide registers. Entries whose square vanishes are left as they are and get no step.
+//
+// Arrays are read and written in whole lanes of kSlack entries: they need room for the rest of the last
+// one, whatever is in it.
 #pragma once
 
 #include <cstddef>
+
+#include "sketch/row_kernels.hpp"
 
 namespace fsstream {
 
 struct RowSteps {
   // P and C with this row's share v; terms[j] = x^2 C / P. What has no P of its `own`, or had none yet, takes
   // C x^2 for it; and its estimate is dropped when the shared P is a stranger's (see Evidence).
-  void (*meet)(const float* values, std::size_t count, double v, bool own, float* scaled, float* counts,
-               float* estimates, double* terms);
+  void (*meet)(const float* values, std::size_t count, float v, bool own, float* scaled, float* counts,
+               float* estimates, float* terms);
   // steps[j] = r x, terms[j] = r x^2, with r = 1 / (P (1 + prior / C)).
-  void (*rate)(const float* values, std::size_t count, double prior, const float* scaled, const float* counts,
-               float* steps, double* terms);
+  void (*rate)(const float* values, std::size_t count, float prior, const float* scaled, const float* counts,
+               float* steps, float* terms);
   // steps[j] *= step, at typical size; claims[j] = estimate after it, to the fourth power, times C + prior.
-  void (*claim)(std::size_t count, double step, double prior, const float* scaled, const float* counts,
+  void (*claim)(std::size_t count, float step, float prior, const float* scaled, const float* counts,
                 const float* estimates, float* steps, double* claims);
   // Sum of terms in sixteen lanes.
-  double (*sum)(const double* terms, std::size_t count);
+  double (*sum)(const float* terms, std::size_t count);
 };
 
 const RowSteps& row_steps();
+
+// The next whole lane.
+inline std::size_t whole_lanes(std::size_t count) { return (count + kSlack - 1) & ~(kSlack - 1); }
 
 }  // namespace fsstream

@@ -11,8 +11,9 @@ namespace fsstream {
 
 namespace {
 
-// Entries hashed at once: enough to fill wide registers, few enough to stay in the first cache.
-constexpr std::size_t kRun = 1024;
+// Entries hashed at once: enough to fill wide registers, few enough that what they ask for stays in the
+// second cache until it is used.
+constexpr std::size_t kRun = 512;
 
 // A score this many times the largest target (1 for classes) comes from steps that grow.
 constexpr double kRunaway = 1e9;

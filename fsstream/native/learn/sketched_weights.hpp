@@ -81,6 +81,7 @@ class SketchedWeights : public Weights {
 class EstimatedWeights final : public SketchedWeights<CountSketch> {
  public:
   using SketchedWeights::SketchedWeights;
+  void hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) override;
   double score(const Row& row) override;
   void add(const Row& row, double coefficient) override;
   void shrink(double factor) override;

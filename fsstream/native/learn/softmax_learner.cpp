@@ -232,7 +232,8 @@ double SoftmaxLearner::adaptive_steps(std::size_t y, double h) {
     active += shares_[c] * shares_[c] * pulls_[c];
     other += shares_[c] * shares_[c] * all;
   }
-  const auto spent = [&](double q) { return q > 0.0 ? flow(kLogistic, scores_[y], 1.0, h * q) / q : 0.0; };
+  const RowLoss row(kLogistic, scores_[y], 1.0);
+  const auto spent = [&](double q) { return q > 0.0 ? row.flow(h * q) / q : 0.0; };
   spend(y, spent(active), active_step_);
   spend(y, spent(other), other_step_);
   return rate0;

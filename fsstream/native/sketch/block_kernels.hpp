@@ -11,11 +11,13 @@
 
 namespace fsstream {
 
-// Where the numbers of a key lie in a block of 16 floats. The bits say it, row after row: a cell of the
+inline constexpr unsigned kBlockFloats = 16;
+
+// Where the numbers of a key lie in a block. The bits say it, row after row: a cell of the
 // row's part and a sign; then a pair of the last part.
 template <int D>
 struct BlockLayout {
-  static constexpr unsigned kBlock = 16;
+  static constexpr unsigned kBlock = kBlockFloats;
   static constexpr unsigned kParts = std::bit_ceil(static_cast<unsigned>(D) + 1);
   static constexpr unsigned kCells = kBlock / kParts;  // of a part
   static constexpr unsigned kCellBits = std::countr_zero(kCells);

@@ -11,7 +11,7 @@ namespace fsstream {
 
 namespace {
 
-constexpr std::size_t kBlock = 16;
+constexpr std::size_t kBlock = kBlockFloats;
 
 // Floats of a block that one row owns: BlockLayout::kCells.
 std::size_t part_of(int depth) { return kBlock / std::bit_ceil(static_cast<unsigned>(depth) + 1); }
