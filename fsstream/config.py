@@ -26,6 +26,7 @@ FORMATS = (
 LOSSES = ("auto", "logistic", "squared-hinge", "hinge", "squared", "softmax")
 TYPED_TABLES = ("csv", "tsv", "parquet")
 KMER_FORMATS = ("seq", "fasta", "fastq")
+LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30  # of a class: 32-bit numbers hold its products
 
 
 def option(
@@ -263,8 +264,10 @@ def split_class_weight(item: str) -> tuple[str, float]:
         value = float(weight)
     except ValueError:
         value = -1.0
-    if not equals or not label or not 0 < value < float("inf"):
-        raise UsageError(f"--class-weight: expected LABEL=W with W above 0, got {item!r}")
+    if not equals or not label or not LEAST_WEIGHT <= value <= MOST_WEIGHT:
+        raise UsageError(
+            f"--class-weight: expected LABEL=W with W from {LEAST_WEIGHT:g} to {MOST_WEIGHT:g}, got {item!r}"
+        )
     return label, value
 
 

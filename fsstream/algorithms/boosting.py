@@ -107,7 +107,7 @@ class Boosting(RandomFeatureLearner):
             if searched is not None and machine.nonzero <= before:
                 self.l1 /= STEP
                 tolerance = max(tolerance / STEP, CLOSEST)
-        if searched is None:
+        if searched is None or not machine.reports:
             machine.solve(self.l1, 0.0, asked.tolerance, LAST_SWEEPS)
         if k:
             machine.keep_largest(k)

@@ -87,7 +87,7 @@ class RawStream:
         now = self._file_bytes()
         if self._read < self._expected and now < self._expected:
             raise DataError(
-                f"the file became shorter while it was read: {now} bytes, {self._expected} when it was opened",
+                f"the file became shorter while it was read: {now} bytes, {self._expected} when opened",
                 path=self.name,
                 hint="read it when nothing writes to it any more, or a copy",
             )

@@ -14,6 +14,9 @@ constexpr Fault kThirdLabel{
     "one of two labels", "more than two classes need --loss softmax, or one-versus-rest by naming a two-class --loss"};
 constexpr Fault kTooManyClasses{"no more classes than --max-classes",
                                 "raise --max-classes if these labels are classes"};
+constexpr Fault kOutOfRange{"a label between 1e-38 and 3e38, or 0",
+                            "scale the labels: learning is done in 32-bit numbers"};
+constexpr Fault kTooHeavy{"a row weight below 3e38", "--class-weight times the row's own weight is larger than that"};
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
@@ -57,15 +60,20 @@ std::optional<Fault> LabelMap::look_up(std::string_view text, double value, Know
     found = {kUnknown, 1.0F};
     return open_ ? std::optional(kMissing) : std::nullopt;
   }
-  if (kind_ == Kind::kNumbers) {
-    found = {static_cast<float>(value), 1.0F};
-    return std::isnan(value) && open_ ? std::optional(kNotANumber) : std::nullopt;
-  }
+  if (kind_ == Kind::kNumbers) return look_up_number(value, found);
   const std::string label = canonical_label(text, value);
   const auto seen = known_.find(label);
   if (seen == known_.end()) return admit(label, found);
   found = seen->second;
   return std::nullopt;
+}
+
+std::optional<Fault> LabelMap::look_up_number(double value, Known& found) const {
+  const auto target = static_cast<float>(value);
+  const bool fits = std::isnormal(target) || value == 0;
+  found = {fits ? target : kUnknown, 1.0F};
+  if (fits || !open_) return std::nullopt;
+  return std::isnan(value) ? kNotANumber : kOutOfRange;
 }
 
 std::optional<LabelMap::Problem> LabelMap::resolve(Batch& batch) {
@@ -80,6 +88,7 @@ std::optional<LabelMap::Problem> LabelMap::resolve(Batch& batch) {
     }
     batch.targets[row] = known.target;
     batch.importance[row] *= known.weight;
+    if (std::isinf(batch.importance[row])) return Problem{row, kTooHeavy};
   }
   return std::nullopt;
 }

@@ -47,6 +47,7 @@ class LabelMap {
     float weight;
   };
   std::optional<Fault> look_up(std::string_view text, double value, Known& found);
+  std::optional<Fault> look_up_number(double value, Known& found) const;
   std::optional<Fault> admit(const std::string& label, Known& found);
   float weight_of(const std::string& label) const;
 

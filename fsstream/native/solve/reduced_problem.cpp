@@ -38,7 +38,8 @@ class ProximalSolver {
       if (options_.shift) shift_step();
       const double before = s_.objective;
       const double after = 0.5 * step_norm_ * step_norm_ + loss_step_;
-      if (!std::isfinite(after)) throw Diverged("the inner solver of fgm left the range of numbers");
+      if (!std::isfinite(after))
+        throw Diverged("the inner solver of fgm left the range of numbers\nscale the values and the labels");
       if (options_.restart && after > before) {
         if (momentum_ == 1.0) break;  // not even a plain step goes down: this is the minimum
         forget_momentum();
