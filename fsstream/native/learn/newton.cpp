@@ -109,6 +109,8 @@ double Newton::look_up(const Batch& batch, std::size_t first, std::size_t size, 
   actives_ = kernels_.split_row(active_.buckets(), entries, size, parts);
   others_ = size - actives_;
   others_at_ = whole_lanes(actives_);
+  std::fill_n(active_values_.data() + actives_, kSlack, 0.0F);
+  std::fill_n(other_values_.data() + others_, kSlack, 0.0F);
   if (active_.must_check(batch))
     for (std::size_t i = 0; i < actives_; ++i) active_.check_name(slots_[i], batch, first + present_[i]);
   return kernels_.dot_slots(active_.weights(), active_.stride(), slots_.data(), active_values_.data(), actives_);
@@ -151,14 +153,15 @@ void Newton::move(const RowLoss& loss, double h) {
     const float weight = active_.weight(slots_[i]) + step * steps_[i];
     set(slots_[i], weight, {scaled_[i], counts_[i]});
   }
-  row_.claim(others_, static_cast<float>(other_step), prior_count, scaled_.data() + at, counts_.data() + at,
-             estimates_.data() + at, steps_.data() + at, claims_.data());
+  entering_ = row_.claim(others_, static_cast<float>(other_step), prior_count, threshold_, scaled_.data() + at,
+                         counts_.data() + at, estimates_.data() + at, steps_.data() + at, claims_.data());
   const BlockRows rows = sketch_.rows(others_hashed_, 0);
   sketch_.kernels().add(rows, others_, steps_.data() + at);
   sketch_.kernels().set_pairs(rows, others_, scaled_.data() + at, counts_.data() + at);
 }
 
 void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed) {
+  if (entering_ == 0) return;
   for (std::size_t i = 0; i < others_; ++i) {
     if (claims_[i] <= threshold_) continue;
     const std::size_t entry = absent_[i];

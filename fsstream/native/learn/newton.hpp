@@ -99,6 +99,7 @@ class Newton {
   // Of one row: its active features, and the others.
   std::size_t actives_ = 0;
   std::size_t others_ = 0;
+  std::size_t entering_ = 0;       // others whose claims exceed the threshold
   std::size_t others_at_ = 0;      // where they begin in the columns below
   Buffer<std::uint32_t> slots_;    // of the active ones
   Buffer<std::uint32_t> present_;  // their entries

@@ -66,8 +66,9 @@ void rate(const float* __restrict values, std::size_t count, float prior, const 
   }
 }
 
-void claim(std::size_t count, float step, float prior, const float* __restrict scaled, const float* __restrict counts,
-           const float* __restrict estimates, float* __restrict steps, double* __restrict claims) {
+std::size_t claim(std::size_t count, float step, float prior, double threshold, const float* __restrict scaled,
+                  const float* __restrict counts, const float* __restrict estimates, float* __restrict steps,
+                  double* __restrict claims) {
   const std::size_t whole = whole_lanes(count);
   for (std::size_t j = 0; j < whole; ++j) {
     const float unit = __builtin_sqrtf(scaled[j] / counts[j]);
@@ -80,10 +81,13 @@ void claim(std::size_t count, float step, float prior, const float* __restrict s
     steps[j] = kept;
     claims[j] = moves ? claim : 0.0;
   }
+  std::size_t above = 0;
+  for (std::size_t j = 0; j < whole; ++j) above += claims[j] > threshold ? 1 : 0;
+  return above;
 }
 
 double sum(const float* terms, std::size_t count) {
-  return sum_in_lanes(count, [terms](std::size_t j) { return static_cast<double>(terms[j]); });
+  return sum_in_lanes(whole_lanes(count), [terms](std::size_t j) { return static_cast<double>(terms[j]); });
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 // wide registers. Entries whose square vanishes are left as they are and get no step.
 //
 // Arrays are read and written in whole lanes of kSlack entries: they need room for the rest of the last
-// one, whatever is in it.
+// one, and values must be zero there.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,10 @@ struct RowSteps {
   void (*rate)(const float* values, std::size_t count, float prior, const float* scaled, const float* counts,
                float* steps, float* terms);
   // steps[j] *= step, at typical size; claims[j] = estimate after it, to the fourth power, times C + prior.
-  void (*claim)(std::size_t count, float step, float prior, const float* scaled, const float* counts,
-                const float* estimates, float* steps, double* claims);
-  // Sum of terms in sixteen lanes.
+  // Returns how many claims exceed the threshold.
+  std::size_t (*claim)(std::size_t count, float step, float prior, double threshold, const float* scaled,
+                       const float* counts, const float* estimates, float* steps, double* claims);
+  // Sum of terms, each place of a lane on its own.
   double (*sum)(const float* terms, std::size_t count);
 };
 
