@@ -125,6 +125,8 @@ def install_package(environment, *settings):
     options += [f"--config-settings={setting}" for setting in settings]
     if not environment.install(*options, "--editable", "."):
         fail("the core could not be compiled; the reason stands above")
+    # Where Python may not write its byte code while it runs, every start would compile all modules.
+    succeeds([environment.python, "-m", "compileall", "-q", str(ROOT / "fsstream")])
 
 
 def bring_up_to_date(environment, extras):
