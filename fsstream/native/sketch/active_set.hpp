@@ -55,7 +55,9 @@ class ActiveSet {
     return slot;
   }
   // What the kernels that look up whole rows need.
-  KeyBuckets buckets() const { return {keys_.data(), used_.data(), bucket_mask_, filter_.data(), filter_shift_}; }
+  KeyBuckets buckets() const {
+    return {keys_.data(), used_.data(), bucket_mask_, filter_.data(), filter_shift_, weights_.data(), stride_};
+  }
   // The weight in `slot` is weights()[slot * stride()].
   const float* weights() const { return weights_.data(); }
   std::uint32_t stride() const { return stride_; }

@@ -100,6 +100,7 @@ inline std::size_t split_entries(const KeyBuckets& buckets, const RowEntries& ro
     out.slots[found] = slot;
     out.present[found] = out.absent[other] = static_cast<std::uint32_t>(j);
     if constexpr (kColumns) {
+      ask_for_numbers(buckets, slot);
       out.present_values[found] = out.absent_values[other] = row.values[j];
       out.absent_places[other] = row.places[j];
       out.absent_homes[other] = row.homes[j];

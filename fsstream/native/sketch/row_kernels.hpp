@@ -49,7 +49,15 @@ struct KeyBuckets {
   // in an eighth of the cache that the keys take.
   const std::uint32_t* filter;
   int filter_shift;
+  // The numbers of slot s begin at numbers[s * stride].
+  const float* numbers;
+  std::uint32_t stride;
 };
+
+// What is read of a slot next. Of kNone that is far beyond the table, and asking for it does nothing.
+[[gnu::always_inline]] inline void ask_for_numbers(const KeyBuckets& buckets, std::uint32_t slot) {
+  __builtin_prefetch(buckets.numbers + std::size_t{slot} * buckets.stride);
+}
 
 // A row's entries, with two columns of hashes: where each key lives in an active set, and a place elsewhere.
 struct RowEntries {

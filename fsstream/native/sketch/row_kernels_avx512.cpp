@@ -156,6 +156,7 @@ inline std::size_t split_entries(const KeyBuckets& buckets, const RowEntries& ro
       const std::size_t i = _tzcnt_u32(left);
       *slot = find(buckets, row.keys[j + i], row.homes[j + i]);
       const bool is_there = *slot != KeyBuckets::kNone;
+      if constexpr (kColumns) ask_for_numbers(buckets, *slot);
       hits |= std::uint32_t{is_there} << i;
       slot += is_there;
     }
