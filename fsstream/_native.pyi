@@ -707,6 +707,9 @@ class SoftmaxLearner:
     def update(self, batch: Batch) -> NDArray[np.float32]:
         """Rows x classes met by the end of the batch; -inf for a class not met by then."""
 
+    def predict(self, batch: Batch) -> NDArray[np.float32]:
+        """Rows x classes met; nothing is learned."""
+
     def top(self) -> tuple[list[bytes], NDArray[np.float32], list[int]]:
         """Names, weights and classes."""
 

@@ -15,23 +15,19 @@ refuse.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsstream.algorithms.learner import Common, Task
 from fsstream.algorithms.merging.shards import Shards
 from fsstream.errors import UsageError, fitting
 from fsstream.model import Model, name_classes
 from fsstream.selection import Selection
 from fsstream.task import canonical_order
-from fsstream.training import differing, find_backend, make_learner, model_of_learner
+from fsstream.training import differing, find_backend, learner_like, model_of_learner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from fsstream.algorithms.learner import Learner
 
 _READING = ("kmer", "canonical", "ngrams", "normalize", "keep", "ignore")
 
@@ -66,7 +62,7 @@ def _learners(models: Sequence[Model], names: Sequence[str]) -> Model:
         labels = _labels([model.state_labels for model in models])
     place = {label: number for number, label in enumerate(labels)}
     classes = [np.array([place[label] for label in model.state_labels], np.int64) for model in models]
-    learner = _new_learner(first, labels)
+    learner = learner_like(first, labels)
     shards = Shards([model.state or {} for model in models], [model.rows for model in models], classes)
     with fitting("a model"):
         learner.merge(shards)
@@ -80,16 +76,6 @@ def _learners(models: Sequence[Model], names: Sequence[str]) -> Model:
         reading=first.reading,
         rows=sum(model.rows for model in models),
     )
-
-
-def _new_learner(model: Model, labels: tuple[str, ...]) -> Learner:
-    """As the model's own began, for these labels."""
-    chosen = find_backend(str(model.options["algo"]))
-    known = {field.name for field in dataclasses.fields(Common)} & set(model.options)
-    common = Common(**{name: model.options[name] for name in known})
-    parameters = chosen.Parameters(**model.options["set"])
-    task = Task(loss=model.loss, labels=labels, max_classes=int(model.options["max_classes"]))
-    return make_learner(chosen, common, parameters, task, model.kind)
 
 
 def _selections(models: Sequence[Model]) -> Model:

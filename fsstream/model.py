@@ -70,6 +70,10 @@ class Model:
 
     def predictor(self) -> Predictor:
         """What scores rows."""
+        from fsstream import training
+
+        if training.predicts_with_state(self):
+            return training.StatePredictor(self)
         numbers = self.class_numbers()
         classes = np.zeros(len(self.selection), np.uint32) if numbers is None else numbers
         intercepts = self.intercepts.astype(np.float64)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream.algorithms import BACKENDS, backend
-from fsstream.algorithms.learner import Common
+from fsstream.algorithms.learner import Common, Task
 from fsstream.algorithms.one_versus_rest import OneVersusRest
 from fsstream.config import LEARNING_FIELDS, parse_parameters, suggest
 from fsstream.errors import FsstreamError, LimitError, UsageError, fitting
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsstream.algorithms.learner import Learner, Task
+    from fsstream._native import Batch
+    from fsstream.algorithms.learner import Learner
     from fsstream.config import SelectOptions
     from fsstream.feeds import Aim
 
@@ -80,9 +81,45 @@ def make_learner(chosen: type[Learner], common: Common, parameters: Any, task: T
     return chosen(common, parameters, task)
 
 
+def learner_like(model: Model, labels: tuple[str, ...]) -> Learner:
+    """As the one that made the model began, for these labels."""
+    chosen = find_backend(str(model.options["algo"]))
+    known = {field.name for field in dataclasses.fields(Common)} & set(model.options)
+    common = Common(**{name: model.options[name] for name in known})
+    parameters = chosen.Parameters(**model.options["set"])
+    task = Task(loss=model.loss, labels=labels, max_classes=int(model.options["max_classes"]))
+    return make_learner(chosen, common, parameters, task, model.kind)
+
+
+class StatePredictor:
+    """Scores rows with all that a learner knew, where a selection would not say it."""
+
+    def __init__(self, model: Model) -> None:
+        if model.state is None:
+            raise UsageError(
+                f"the model holds nothing to predict with: {model.options['algo']} selects no features",
+                hint="train it again: its models hold its table now",
+            )
+        self._learner = learner_like(model, model.state_labels)
+        with fitting("the model"):
+            self._learner.restore(model.state)
+        self.outputs = model.outputs
+        self._sign = np.float32(-1 if turned(model.kind, model.state_labels) else 1)
+
+    def predict(self, batch: Batch) -> NDArray[np.float32]:
+        """Rows by outputs."""
+        return self._sign * self._learner.scores(batch)
+
+
+def predicts_with_state(model: Model) -> bool:
+    """Whether its backend's selection is not all there is to its predictions."""
+    return find_backend(str(model.options["algo"])).predicts_with_state
+
+
 def model_of_learner(learner: Learner, labels: tuple[str, ...], *, with_state: bool, **told: Any) -> Model:
     """What a learner knows now; `labels` are in the order that it knows them by."""
     selection, intercepts, ordered = learner.selection(), learner.intercepts(), labels
+    stateful = with_state or learner.predicts_with_state
     _check_finite(selection.weights, intercepts)
     if turned(told["kind"], labels):
         ordered = labels[::-1]
@@ -93,8 +130,8 @@ def model_of_learner(learner: Learner, labels: tuple[str, ...], *, with_state: b
         intercepts=intercepts,
         labels=ordered,
         basis=learner.basis(),
-        state=learner.state() if with_state else None,
-        state_labels=labels if with_state else (),
+        state=learner.state() if stateful else None,
+        state_labels=labels if stateful else (),
         **told,
     )
 

@@ -26,6 +26,7 @@ from fsstream.pairs import split_pair
 from fsstream.reading import make_reading
 from fsstream.selection_reader import load_selection
 from fsstream.text import to_text
+from fsstream.training import predicts_with_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,6 +115,8 @@ def kept_names(selection: Selection, model: Model | None) -> list[bytes]:
             f"the features of {model.basis.kernel} kernels are made of all inputs: none can be left out",
             hint="`fsstream inspect` tells which inputs matter; select those with another backend",
         )
+    if model is not None and predicts_with_state(model):
+        raise UsageError(f"{model.options['algo']} selects nothing: there is nothing to reduce the stream to")
     if model is not None and model.has_products:
         names = [factor for name in names for factor in split_pair(name)]
     return list(dict.fromkeys(names))

@@ -46,6 +46,7 @@ class Hashing(SgdLearner):
     auto_binary_loss: ClassVar[str] = "logistic"
     merge_refusal: ClassVar[str | None] = "it selects nothing, so its models hold no weights"
     intercept_default: ClassVar[bool] = True
+    predicts_with_state: ClassVar[bool] = True
     uses: ClassVar[frozenset[str]] = frozenset({"init", "learning_rate", "l2", "passes", "intercept", "seed"})
     Parameters: ClassVar[type] = HashingParameters
 
@@ -88,6 +89,11 @@ class Hashing(SgdLearner):
     def selection(self) -> Selection:
         """Nothing: a cell is not a feature."""
         return Selection([], np.empty(0, dtype=np.float32))
+
+    def scores(self, batch: _native.Batch) -> NDArray[np.float32]:
+        """What the table says of the rows."""
+        assert isinstance(self.kernel, _native.Sgd | _native.SoftmaxLearner)
+        return self.kernel.predict(batch).reshape(batch.rows, -1)
 
     def start_from(self, model: Model) -> None:
         """A model without state has none of the cells."""

@@ -107,6 +107,8 @@ class Learner(ABC):
     uses: ClassVar[frozenset[str]] = frozenset({"k"})  # common options that mean something here
     Parameters: ClassVar[type] = NoParameters
 
+    predicts_with_state: ClassVar[bool] = False  # then every model holds it; else the selection is enough
+
     rows_a_step: int = 1  # rows wait for the rest of their step until end_pass
 
     merge_refusal: ClassVar[str | None] = None  # why models of shards cannot be averaged
@@ -144,6 +146,10 @@ class Learner(ABC):
     def start_from(self, model: Model) -> None:
         """Take over the weights of a model before the first row; backends with `init` in `uses`."""
         raise UsageError(f"{self.name} cannot start from a model")
+
+    def scores(self, batch: Batch) -> NDArray[np.float32]:
+        """Rows by outputs, nothing learned; backends that predict with their state."""
+        raise NotImplementedError(self.name)
 
     def facts(self) -> Mapping[str, Any]:
         """What the summary reports of this backend: counts, estimates, collisions."""

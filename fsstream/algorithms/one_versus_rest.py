@@ -37,6 +37,7 @@ class OneVersusRest(Learner):
     def __init__(self, common: Common, parameters: Any, task: Task, *, backend: type[Learner]) -> None:
         self._backend = backend
         self.state_refusal = backend.state_refusal  # type: ignore[misc]
+        self.predicts_with_state = backend.predicts_with_state  # type: ignore[misc]
         self.resumes_within_a_pass = backend.resumes_within_a_pass  # type: ignore[misc]
         self._common = replace(common, memory=common.memory // max(1, len(task.labels)))
         self._parameters = parameters
@@ -66,6 +67,9 @@ class OneVersusRest(Learner):
         batch.set_targets(classes)
         known_scores = [column for column in columns if column is not None]
         return np.stack(known_scores, axis=1) if known_scores and len(known_scores) == len(columns) else None
+
+    def scores(self, batch: Batch) -> NDArray[np.float32]:
+        return np.concatenate([learner.scores(batch) for learner in self._learners], axis=1)
 
     def end_pass(self) -> bool:
         wanted = [learner.end_pass() for learner in self._learners]  # each is told

@@ -16,6 +16,10 @@ nb::ndarray<nb::numpy, float, nb::ndim<2>> update(SoftmaxLearner& learner, const
 }
 
 // Names, weights, classes.
+nb::ndarray<nb::numpy, float, nb::ndim<2>> predict(SoftmaxLearner& learner, const Batch& batch) {
+  return matrix_of(batch.rows(), learner.classes(), [&](float* scores) { learner.predict(batch, scores); });
+}
+
 nb::tuple top(SoftmaxLearner& learner) {
   nb::list names;
   nb::list classes;
@@ -54,6 +58,7 @@ void bind_softmax(nb::module_& m) {
           nb::arg("learning_rate"), nb::arg("l2"), nb::arg("forget"), nb::arg("intercept"), nb::arg("depth"),
           nb::arg("width"), nb::arg("least_width"), nb::arg("seed"), nb::arg("memory"))
       .def("update", &update, nb::arg("batch"))
+      .def("predict", &predict, nb::arg("batch"))
       .def("top", &top)
       .def_prop_ro("intercepts", &SoftmaxLearner::intercepts)
       .def("set_intercept", &SoftmaxLearner::set_intercept, nb::arg("c"), nb::arg("intercept"))

@@ -104,6 +104,22 @@ void SoftmaxLearner::update(const Batch& batch, float* scores) {
   if (bytes() > options_.memory) throw too_big();
 }
 
+void SoftmaxLearner::predict(const Batch& batch, float* scores) {
+  for (std::size_t row = 0; row < batch.rows();) {
+    const std::size_t first = batch.row_begin(row);
+    std::size_t end = row + 1;
+    while (end < batch.rows() && batch.row_end(end) - first <= kRun) ++end;
+    sketch_.hash(batch.keys.data() + first, batch.row_begin(end) - first, hashed_);
+    for (; row < end; ++row, scores += classes_) {
+      const std::size_t begin = batch.row_begin(row);
+      look_up(batch, begin, batch.row_end(row) - begin, begin - first);
+      find_scores(batch.values.data() + begin);
+      std::transform(scores_.begin(), scores_.begin() + static_cast<std::ptrdiff_t>(classes_), scores,
+                     [](double score) { return static_cast<float>(score); });
+    }
+  }
+}
+
 void SoftmaxLearner::learn(const Batch& batch, std::size_t row, std::size_t hashed, float* scores) {
   const std::size_t first = batch.row_begin(row);
   const std::size_t size = batch.row_end(row) - first;

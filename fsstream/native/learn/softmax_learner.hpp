@@ -63,6 +63,9 @@ class SoftmaxLearner {
   // learned; -infinity for a class that was not met by then.
   void update(const Batch& batch, float* scores);
 
+  // Scores only, rows x classes met; nothing is learned.
+  void predict(const Batch& batch, float* scores);
+
   void seed(Key key, const std::string& name, std::size_t c, float weight);
   struct Chosen {
     std::uint32_t c;
