@@ -7,7 +7,7 @@ the backend on more and more of it, and a reader that keeps nothing:
              learner has beyond that, extended to the whole stream like the entries, the features, or
              not, whichever fits the trials best; at least what the learner says it will allocate. A learner
              that is too slow for large trials is watched for some seconds on all that was looked at: most
-             allocate first and work then.
+             allocate first and work then. Seconds are of work, so that a busy machine tries as much.
     time     by the power of the bytes that the last two trials show; `timed_on` says what share of the
              stream the last one was.
     disk     the spool or the transposed runs, if they are needed, by the density of what was looked at.
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 READER = ("hashing", ("bits=1",))  # a backend that keeps nothing to speak of
 FIRST_TRIAL, LARGEST_TRIAL = 1 << 20, 64 << 20  # bytes
-LONG_TRIAL = 2.0  # seconds: a larger trial would take too long
-GLIMPSE = 10.0  # seconds that one is watched for, to see its memory
+LONG_TRIAL = 3.0  # seconds of work: a larger trial would take too long
+GLIMPSE = 10.0  # seconds of work that one is watched for, to see its memory
 TRANSPOSED_ENTRY, TRANSPOSED_FEATURE = 20, 40  # bytes in memory while rows become columns
 NOISE = 1 << 20  # bytes of memory that two runs of one kind may differ by
 
@@ -89,6 +89,7 @@ class Measured:
     memory: int
     seconds: float
     passes: int
+    work: float = 0.0  # seconds of processor time
 
 
 def plan_run(options: SelectOptions) -> dict[str, Any]:
@@ -277,7 +278,7 @@ def _trials(options: SelectOptions, head: Head, path: Path) -> list[Measured]:
         except FsstreamError:
             if size == head.size:  # a beginning may hold one label only, the whole may not
                 raise
-        if size == head.size or (len(trials) > 1 and trials[-1].seconds > LONG_TRIAL):
+        if size == head.size or (len(trials) > 1 and trials[-1].work > LONG_TRIAL):
             return trials
         size *= 4
 
@@ -290,7 +291,8 @@ def _glimpse(options: SelectOptions, head: Head, path: Path) -> int:
 def _run(options: SelectOptions, head: Head, size: int, path: Path) -> Measured:
     options, place, written = _trial(options, head, size, path)
     summary = run_apart(options, place)
-    return Measured(written, summary["peak_memory"], summary["seconds"], summary["passes"])
+    taken = (summary["peak_memory"], summary["seconds"], summary["passes"], summary["cpu_seconds"])
+    return Measured(written, *taken)
 
 
 def _trial(options: SelectOptions, head: Head, size: int, path: Path) -> tuple[SelectOptions, Path, int]:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsstream.config import SelectOptions, from_mapping
@@ -18,29 +21,28 @@ from fsstream.errors import FsstreamError
 from fsstream.memory import peak_memory
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fsstream.config import InputOptions
 
 _LOOK = 0.02  # seconds between looks at a process
+_PATIENCE = 4  # times as long as it should work, on a machine that is busy with other things
 
 
 def run_apart(options: InputOptions, summary: Path) -> dict[str, Any]:
-    """The summary of a run; FsstreamError with the message of one that failed."""
+    """The summary of a run, with `cpu_seconds`; FsstreamError with the message of one that failed."""
+    before = _children_seconds()
     with _started(options, summary) as process:
         said = process.communicate()[1]
     if process.returncode:
         raise FsstreamError(said.strip().splitlines()[-1] if said.strip() else "it was ended")
-    found: dict[str, Any] = json.loads(summary.read_bytes())
-    return found
+    return {**json.loads(summary.read_bytes()), "cpu_seconds": _children_seconds() - before}
 
 
 def peak_within(options: InputOptions, summary: Path, seconds: float) -> int:
-    """The most memory a run had in its first seconds; 0 when it failed."""
-    peak, ends = 0, time.monotonic() + seconds
+    """The most memory a run had while it worked for so many seconds; 0 when it failed."""
+    peak, ends = 0, time.monotonic() + _PATIENCE * seconds
     with _started(options, summary) as process:
         try:
-            while process.poll() is None and time.monotonic() < ends:
+            while process.poll() is None and time.monotonic() < ends and _seconds_of(process.pid) < seconds:
                 peak = max(peak, peak_memory(process.pid))
                 time.sleep(_LOOK)
         finally:
@@ -48,6 +50,20 @@ def peak_within(options: InputOptions, summary: Path, seconds: float) -> int:
     if process.returncode == 0:
         peak = int(json.loads(summary.read_bytes())["peak_memory"])
     return peak if process.returncode in (0, -9) else 0
+
+
+def _children_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _seconds_of(process: int) -> float:
+    """Of processor time, so far."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _started(options: InputOptions, summary: Path) -> subprocess.Popen[str]:

@@ -9,6 +9,7 @@ import click
 
 from fsstream.algorithms import BACKENDS, backend
 from fsstream.cli import stdout
+from fsstream.cli.options import complete_backend
 from fsstream.config import suggest
 from fsstream.errors import UsageError
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("algos")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_backend)
 @click.option("--debug", is_flag=True, help="show tracebacks")
 def command(name: str | None, debug: bool) -> None:
     """List the backends, or the parameters of one with meaning, default and range."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,14 @@ EXITS = (
 )
 
 
+def _complete_command(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from fsstream.cli.main import COMMANDS
+
+    return [name for name in COMMANDS if name.startswith(incomplete)]
+
+
 @click.command("man", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("name", required=False, metavar="[COMMAND]")
+@click.argument("name", required=False, metavar="[COMMAND]", shell_complete=_complete_command)
 @click.option("--output-dir", type=click.Path(), help="write the pages of all commands into a folder")
 @click.option("--debug", is_flag=True, help="show tracebacks")
 def command(name: str | None, output_dir: str | None, debug: bool) -> None:
@@ -66,6 +73,7 @@ def page(name: str | None) -> str:
     usage = " ".join(["fsstream", *([name] if name else []), *found.collect_usage_pieces(context)])
     lines = [
         f'.TH "{title.upper()}" 1 "" "fsstream {__version__}" "User Commands"',
+        ".ad l", ".nh",
         ".SH NAME", rf"{_plain(title)} \- {_plain(summary)}",
         ".SH SYNOPSIS", _plain(usage),
         ".SH DESCRIPTION", *_paragraphs(found.help or ""),
@@ -85,7 +93,7 @@ def page(name: str | None) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    for number, paragraph in enumerate(text.replace("\b\n", "\b").split("\n\n")):
+    for number, paragraph in enumerate(cleandoc(text).replace("\b\n", "\b").split("\n\n")):
         if number:
             yield ".PP"
         if paragraph.startswith("\b"):  # as it stands
@@ -101,7 +109,19 @@ def _options(found: click.Command, context: click.Context) -> Iterator[str]:
     for heading, records in grouped_options(found, context):
         yield f".SH {heading.upper()}"
         for flags, what in records:
-            yield from (".TP", rf"\fB{_plain(flags)}\fR", _plain(what))
+            yield from (".TP", _flags(flags), _plain(what))
+
+
+def _flags(record: str) -> str:
+    """Flags in bold, what they take in italics; choices may part at their bars."""
+    words = record.split(" ")
+    shown = [rf"\fB{_plain(word)}\fR" if word.startswith("-") else _value(word) for word in words]
+    return " ".join(shown)
+
+
+def _value(word: str) -> str:
+    plain = _plain(word).replace("|", r"|\:")
+    return rf"\fI{plain}\fR" if word.isupper() else plain
 
 
 def _plain(text: str) -> str:

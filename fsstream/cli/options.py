@@ -111,10 +111,26 @@ def command(
     return make
 
 
-def _complete_backend(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+def complete_backend(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The backends, for a shell."""
     from fsstream.algorithms import BACKENDS
 
     return [name for name in BACKENDS if name.startswith(incomplete)]
+
+
+def _complete_parameter(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """`key=` of the parameters of the backend that was named before; `key=choice` behind one."""
+    from fsstream.algorithms import BACKENDS, backend
+
+    algo = ctx.params.get("algo")
+    if algo not in BACKENDS:
+        return []
+    fields = dataclasses.fields(backend(algo).Parameters)
+    found = [f"{field.name}={choice}" for field in fields for choice in field.metadata.get("choices") or [""]]
+    return [item for item in found if item.startswith(incomplete)]
+
+
+_COMPLETIONS = {"algo": complete_backend, "set": _complete_parameter}
 
 
 def _click_option(field: dataclasses.Field[Any]) -> click.Option:
@@ -138,8 +154,8 @@ def _click_option(field: dataclasses.Field[Any]) -> click.Option:
         settings["type"] = click.Choice(meta["choices"])
     elif kind != "flag":
         settings["type"] = _TYPES[kind]
-    if field.name == "algo":
-        settings["shell_complete"] = _complete_backend
+    if field.name in _COMPLETIONS:
+        settings["shell_complete"] = _COMPLETIONS[field.name]
     option = GroupedOption(names, **settings)
     option.group = meta["group"]
     return option

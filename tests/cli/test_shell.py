@@ -34,6 +34,12 @@ def test_a_page_says_what_help_says(name: str | None) -> None:
         assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_what_is_laid_out_stays_so_in_a_page() -> None:
+    lines = page("completion").splitlines()
+    begin, end = lines.index(".nf"), lines.index(".fi")
+    assert [line.split()[0] for line in lines[begin + 1 : end]] == ["bash", "zsh", "fish"]
+
+
 def test_pages_of_all_commands_are_files(tmp_path: Path) -> None:
     assert fsstream("man", "--output-dir", str(tmp_path / "man1")).returncode == 0
     names = {"fsstream.1", *(f"fsstream-{name}.1" for name in COMMANDS)}
@@ -56,6 +62,10 @@ def test_a_script_for_each_shell(shell: str) -> None:
         ("fsstream tra", "transform"),
         ("fsstream select --mem", "--memory"),
         ("fsstream select --algo gra", "grafting"),
+        ("fsstream algos gra", "grafting"),
+        ("fsstream man tra", "transform"),
+        ("fsstream select --set sketch_d", "sketch_depth="),
+        ("fsstream select --algo fgm --set groups=t", "groups=tree"),
     ],
 )
 def test_words_are_completed(words: str, expected: str) -> None:
