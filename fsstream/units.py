@@ -51,6 +51,12 @@ def show_count(count: float) -> str:
     return f"{count / 1000:.3g} T"
 
 
+def show_weight(weight: float) -> str:
+    """`-1.60`, `0.0123`: three digits, so that columns of them are even; tiny ones as powers of ten."""
+    shown = f"{weight:#.3g}" if abs(weight) < 1000 else f"{weight:.0f}"
+    return shown.removesuffix(".")
+
+
 def show_time(seconds: float) -> str:
     """`340 ms`, `12.5 s`, `3 min 20 s`, `2 h 05 min`."""
     if seconds < 1:

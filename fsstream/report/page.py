@@ -9,7 +9,7 @@ from fsstream import __version__
 from fsstream.report.charts import Line, legend, line_chart
 from fsstream.report.style import STYLE
 from fsstream.report.text import escaped, name
-from fsstream.units import show_count, show_size, show_time
+from fsstream.units import show_count, show_size, show_time, show_weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -174,7 +174,7 @@ def _bars(run: Run, colour: int, named: bool) -> Iterable[str]:
             [*([run.name] if named else []), *([f"class {label}"] if label is not None else [])]
         )
         rows = "".join(
-            f"{name(record['feature'])}{_bar(weight, low, high, colour)}<span>{weight:.3g}</span>"
+            f"{name(record['feature'])}{_bar(weight, low, high, colour)}<span>{show_weight(weight)}</span>"
             for record, weight in zip(shown, weights, strict=True)
         )
         more = len(group) - len(shown)

@@ -35,8 +35,8 @@ circle{{stroke:none}}
 .legend i{{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.45em}}
 {_USES}
 .features{{display:grid;grid-template-columns:minmax(6rem,max-content) minmax(4rem,1fr) max-content;gap:.15rem .7rem;align-items:center}}
-.features bdi{{overflow-wrap:anywhere;font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.86rem}}
-.features span{{text-align:right;font-variant-numeric:tabular-nums;font-size:.9rem}}
+.features bdi{{overflow-wrap:anywhere;font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.86em}}
+.features span{{text-align:right;font-variant-numeric:tabular-nums;font-size:.9em}}
 .features svg{{height:.8rem;max-width:none}}.features svg line{{stroke:var(--soft)}}
 details{{margin:.6rem 0}}summary{{cursor:pointer;color:var(--soft)}}
 code,pre{{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.86rem;white-space:pre-wrap;overflow-wrap:anywhere}}

@@ -11,10 +11,10 @@ from fsstream.metrics import BinaryMetrics, ClassMetrics, NumberMetrics, RankedS
 RNG = np.random.default_rng(5)
 
 
-def rows(targets: np.ndarray) -> Batch:
+def rows(targets: np.ndarray, weights: np.ndarray | None = None) -> Batch:
     count = len(targets)
     empty = np.zeros(count + 1, np.uint64), np.empty(0, np.uint64), np.empty(0, np.float32)
-    return Batch.from_arrays(*empty, targets.astype(np.float32))
+    return Batch.from_arrays(*empty, targets.astype(np.float32), weights)
 
 
 def brute_auc(scores: np.ndarray, positive: np.ndarray) -> float:
@@ -52,21 +52,65 @@ def test_one_class_has_no_ranking() -> None:
     assert ranked.measures() == {"auc": None, "average_precision": None}
 
 
-def test_binary_measures_equal_scikit_learn() -> None:
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("tied", [False, True])
+def test_binary_measures_equal_scikit_learn(weighted: bool, tied: bool) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     targets = np.where(RNG.random(500) < 0.4, 1.0, -1.0)
     scores = (RNG.normal(size=500) + targets).astype(np.float32)
+    scores = np.rint(scores) if tied else scores
+    weights = RNG.choice([0.0, 0.5, 1.0, 3.0], 500).astype(np.float32) if weighted else None
     ours = BinaryMetrics("logistic")
-    ours.add(rows(targets), scores[:, None])
+    for cut in np.split(np.arange(500), [3, 200]):
+        ours.add(rows(targets[cut], None if weights is None else weights[cut]), scores[cut][:, None])
     result = ours.result()
     chance = 1 / (1 + np.exp(-scores.astype(np.float64)))
-    assert result["accuracy"] == pytest.approx(metrics.accuracy_score(targets > 0, scores > 0))
-    assert result["auc"] == pytest.approx(metrics.roc_auc_score(targets, scores))
-    assert result["average_precision"] == pytest.approx(
-        metrics.average_precision_score(targets, scores, pos_label=1)
-    )
-    assert result["log_loss"] == pytest.approx(metrics.log_loss(targets, chance))
-    assert result["f1"] == pytest.approx(metrics.f1_score(targets > 0, scores > 0))
+    expected = {
+        "rows": 500,
+        "accuracy": metrics.accuracy_score(targets > 0, scores > 0, sample_weight=weights),
+        "auc": metrics.roc_auc_score(targets, scores, sample_weight=weights),
+        "average_precision": metrics.average_precision_score(
+            targets, scores, pos_label=1, sample_weight=weights
+        ),
+        "log_loss": metrics.log_loss(targets, chance, sample_weight=weights),
+        "f1": metrics.f1_score(targets > 0, scores > 0, sample_weight=weights),
+    }
+    assert {name: result[name] for name in expected} == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_measures_of_classes_and_numbers_equal_scikit_learn(weighted: bool) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    special = pytest.importorskip("scipy.special")
+    weights = RNG.choice([0.0, 0.5, 1.0, 3.0], 400).astype(np.float32) if weighted else None
+    truth = RNG.integers(0, 4, 400)
+    scores = RNG.normal(size=(400, 4)).astype(np.float32) + 2 * np.eye(4, dtype=np.float32)[truth]
+    ours = ClassMetrics("softmax", ("a", "b", "c", "d"))
+    ours.add(rows(truth, weights), scores)
+    result, guess = ours.result(), scores.argmax(axis=1)
+    f1 = metrics.f1_score(truth, guess, average=None, sample_weight=weights)
+    assert list(result["f1"].values()) == pytest.approx(f1.tolist())
+    expected = {
+        "accuracy": metrics.accuracy_score(truth, guess, sample_weight=weights),
+        "log_loss": metrics.log_loss(
+            truth, special.softmax(scores.astype(float), axis=1), sample_weight=weights
+        ),
+        "f1_macro": metrics.f1_score(truth, guess, average="macro", sample_weight=weights),
+    }
+    assert {name: result[name] for name in expected} == pytest.approx(expected, rel=1e-5)
+
+    targets = RNG.normal(100, 1, 400).astype(np.float32)
+    numbers = NumberMetrics()
+    for cut in np.split(np.arange(400), [1, 90]):
+        numbers.add(rows(targets[cut], None if weights is None else weights[cut]), (scores[cut, :1] + 100))
+    guess = scores[:, 0] + 100
+    expected = {
+        "rmse": metrics.root_mean_squared_error(targets, guess, sample_weight=weights),
+        "mae": metrics.mean_absolute_error(targets, guess, sample_weight=weights),
+        "r2": metrics.r2_score(targets, guess, sample_weight=weights),
+    }
+    result = numbers.result()
+    assert {name: result[name] for name in expected} == pytest.approx(expected, rel=1e-5)
 
 
 def test_class_measures() -> None:

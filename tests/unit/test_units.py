@@ -2,7 +2,7 @@
 
 import pytest
 
-from fsstream.units import parse_interval, parse_size, show_count, show_size, show_time
+from fsstream.units import parse_interval, parse_size, show_count, show_size, show_time, show_weight
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,9 @@ def test_numbers_are_shown_for_people() -> None:
         "3 min 20 s",
         "2 h 05 min",
     ]
+
+
+def test_weights_line_up() -> None:
+    assert [show_weight(w) for w in (-1.6, 0.85, 12.34, 123.4, 4567.8, 0.0)] == [
+        "-1.60", "0.850", "12.3", "123", "4568", "0.00",
+    ]  # fmt: skip
