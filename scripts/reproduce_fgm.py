@@ -2,9 +2,10 @@
 
 python scripts/reproduce_fgm.py EXPERIMENT --data DIR [--sets a9a,...] [--k 50,100] [--seeds 0,1]
 
-DIR holds NAME/train.libsvm.zst and NAME/test.libsvm.zst. Seed 0 is the given split, others permute
-train and test together. Rows are in memory on both sides; the peer is LIBLINEAR through
-scikit-learn, its path one of rising C, each fit cold. Times are CPU seconds of one thread.
+DIR holds NAME/train.libsvm.zst and NAME/test.libsvm.zst, or NAME/all.libsvm.zst, of which a random
+fifth is the test. Seed 0 is the given split, others permute train and test together. Rows are in
+memory on both sides; the peer is LIBLINEAR through scikit-learn, its path one of rising C, each fit
+cold. Times are CPU seconds of one thread.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
+import fgm_figures
 import numpy as np
 import scipy.sparse as sp
 import zstandard
@@ -53,6 +55,11 @@ def read(path):
 
 @functools.cache
 def files(folder):
+    if (folder / "all.libsvm.zst").exists():
+        X, y = read(folder / "all.libsvm.zst")
+        order = np.random.default_rng(0).permutation(len(y))
+        train, test = order[len(y) // 5 :], order[: len(y) // 5]
+        return Split(X[train], y[train], X[test], y[test])
     (X, y), (X_test, y_test) = read(folder / "train.libsvm.zst"), read(folder / "test.libsvm.zst")
     width = max(X.shape[1], X_test.shape[1])
     X.resize((X.shape[0], width))
@@ -75,10 +82,13 @@ def synthetic(seed, rows=4096, width=4096, relevant=300, shift=0.0, density=1.0)
     return Split(X[:rows], y[:rows], X[rows:], y[rows:], truth)
 
 
-def split_of(name, seed, data):
+def split_of(name, seed, data, rows=None):
+    """Of the given split only the first rows, when a number of them is said, and 10,000 for the test."""
     if name == "synthetic":
         return synthetic(seed)
     given = files(data / name)
+    if rows:
+        given = Split(given.X[:rows], given.y[:rows], given.X_test[:10_000], given.y_test[:10_000])
     if seed == 0:
         return given
     order = np.random.default_rng(seed).permutation(len(given.y) + len(given.y_test))
@@ -259,7 +269,11 @@ def degree2(options):
 
 def groups(options):
     """Section 8.6.1, smaller: groups of 10 Gaussian features, 30 of 800 groups informative."""
-    print("| groups selected | accuracy | true groups | s |\n|---|---|---|---|")
+    print(
+        "| groups selected | accuracy | true groups | s | group lasso | refitted | true groups | fits, s |\n"
+        + "|---" * 8
+        + "|"
+    )
     rng = np.random.default_rng(0)
     rows, count = 2048, 800
     X = rng.standard_normal((rows + 2000, 10 * count))
@@ -273,7 +287,38 @@ def groups(options):
     for k in (10, 20, 30, 40):
         found = fgm(split, k, loss="logistic", groups=table)
         hits = len({int(name) // 10 for name in found.features} & set(true.tolist()))
-        print(f"| {k} | {found.accuracy:.4f} | {hits} | {found.seconds:.2f} |", flush=True)
+        line = f"| {k} | {found.accuracy:.4f} | {hits} | {found.seconds:.2f}"
+        if options.peer:
+            rows_of = split.X.toarray(), split.y, split.X_test.toarray(), split.y_test
+            plain, refit, fits, spent, chosen = fgm_figures.group_lasso(
+                *rows_of, np.arange(10 * count) // 10, k
+            )
+            lassoed = len(set(chosen.tolist()) & set(true.tolist()))
+            line += f" | {plain:.4f} | {refit:.4f} | {lassoed} | {fits}, {spent:.1f}"
+        print(line + " |", flush=True)
+
+
+def madelon(options):
+    """Section 8.5: degree 2 on rows of unit length, on centred and on standardised columns."""
+    split = split_of("madelon", 0, options.data)
+    X, X_test = split.X.toarray(), split.X_test.toarray()
+    mean, spread = X.mean(0), np.maximum(X.std(0), 1e-12)
+    forms = {
+        "rows of unit length": lambda Z: Z / np.linalg.norm(Z, axis=1, keepdims=True),
+        "centred": lambda Z: Z - mean,
+        "standardised": lambda Z: (Z - mean) / spread,
+    }
+    print("| columns | k | degree 1 | degree 2 | products | s |\n|---|---|---|---|---|---|")
+    for form, turn in forms.items():
+        turned = Split(sp.csr_matrix(turn(X)), split.y, sp.csr_matrix(turn(X_test)), split.y_test)
+        for k in options.k:
+            plain, found = (fgm(turned, k, degree=degree, shift=True) for degree in (1, 2))
+            products = sum("*" in feature for feature in found.features)
+            print(
+                f"| {form} | {k} | {plain.accuracy:.4f} | {found.accuracy:.4f} | {products} "
+                f"| {found.seconds:.2f} |",
+                flush=True,
+            )
 
 
 EXPERIMENTS = {
@@ -283,6 +328,9 @@ EXPERIMENTS = {
     "shift": shift,
     "degree2": degree2,
     "groups": groups,
+    "madelon": madelon,
+    "expansions": fgm_figures.expansions,
+    "brute_force": fgm_figures.brute_force,
 }
 
 
@@ -297,6 +345,11 @@ def main():
         "--k", type=lambda text: [int(k) for k in text.split(",")], default=[50, 100, 200, 300]
     )
     parser.add_argument("--seeds", type=lambda text: [int(s) for s in text.split(",")], default=[0])
+    parser.add_argument("--kernels", type=lambda text: text.split(","), default=["histogram", "gaussian"])
+    parser.add_argument("--rows", type=int, help="train on this many rows only")
+    parser.add_argument(
+        "--peer", action="store_true", help="groups, expansions: also the group lasso of celer"
+    )
     options = parser.parse_args()
     EXPERIMENTS[options.experiment](options)
 

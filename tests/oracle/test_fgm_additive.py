@@ -164,9 +164,8 @@ def test_the_model_predicts_and_survives_its_file(kernel):
     fgm = learner(3, kernel, shift=True)
     rows = batches(X, y)
     run(fgm, rows)
-    model = Model(
-        fgm.selection(), fgm.intercepts(), "binary", "squared-hinge", ("-1", "1"), basis=fgm.basis()
-    )
+    told = {"kind": "binary", "loss": "squared-hinge", "labels": ("-1", "1"), "options": {"algo": "fgm"}}
+    model = Model(fgm.selection(), fgm.intercepts(), basis=fgm.basis(), **told)
     again = parse_model(model.to_bytes(), "a model")
     for each in (model, again):
         scores = each.predictor().predict(rows[0])

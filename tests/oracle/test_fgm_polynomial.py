@@ -96,7 +96,12 @@ def test_the_model_predicts_with_products():
     rows = batches(X, y)
     run(fgm, rows)
     model = Model(
-        fgm.selection(), fgm.intercepts(), "binary", "squared-hinge", ("-1", "1"), {"set": {"degree": 2}}
+        fgm.selection(),
+        fgm.intercepts(),
+        "binary",
+        "squared-hinge",
+        ("-1", "1"),
+        {"algo": "fgm", "set": {"degree": 2}},
     )
     scores = model.predictor().predict(rows[0])
     np.testing.assert_allclose(scores[:, 0], fgm._machine.problem.decision, atol=1e-4)
