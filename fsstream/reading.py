@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fsstream._native import Batch, NameFilter
 from fsstream.bad_records import BadRecords
 from fsstream.config import ApplyOptions, SelectOptions
-from fsstream.formats import detect, format_named, make_parser, take_of
+from fsstream.formats import detect, format_named, make_parser, tables, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.pipeline import Parsed, parse_blocks
 from fsstream.rows import RowSource
@@ -138,6 +138,10 @@ class Reading(AnyReading):
         self._beginning: list[Block] = beginning
         if decided.hint is not None:
             self.note(decided.hint)
+        if self.format in ("csv", "tsv") and isinstance(options, SelectOptions) and beginning:
+            doubt = tables.doubt(self.format, options.categorical, self.format_options, beginning[0])
+            if doubt is not None:
+                self.note(doubt)
 
     @property
     def names(self) -> list[str]:

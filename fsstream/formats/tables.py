@@ -9,7 +9,11 @@ must have the first one's.
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
+import re
+import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
     from fsstream.sources import Block
 
 INFERENCE_RECORDS = 10_000
+_GLANCE = 1 << 21  # bytes that are looked at for a doubt
+_TELLING, _FEW = 20, 0.2  # cells that say something; share of those that are no plain numbers
+_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
 
 
 def settle(form: str, options: FormatOptions, beginning: Sequence[Block]) -> FormatOptions:
@@ -55,6 +62,34 @@ def settle(form: str, options: FormatOptions, beginning: Sequence[Block]) -> For
         numeric=named("numeric"),
         categorical=named("categorical"),
         columns=columns,
+    )
+
+
+def doubt(form: str, named: Sequence[str], options: FormatOptions, first: Block) -> str | None:
+    """What to tell of columns that are words by the rule, and whose cells are nearly all numbers.
+
+    Those that the user has named are not doubted.
+    """
+    lines = io.StringIO(to_text(bytes(first.data[:_GLANCE])), newline="")
+    quotes = csv.QUOTE_NONE if form == "tsv" else csv.QUOTE_MINIMAL
+    read = csv.reader(lines, delimiter="\t" if form == "tsv" else ",", quoting=quotes)
+    records = list(read)[not options.no_header : -1]
+    doubtful, cause = [], ""
+    for place, (name, kind) in enumerate(options.columns):
+        cells = [record[place] for record in records if len(record) > place and record[place]]
+        if kind != "categorical" or to_text(name) in named or len(cells) < _TELLING:
+            continue
+        others = [cell for cell in cells if not _PLAIN.fullmatch(cell)]
+        if len(others) < _FEW * len(cells):
+            doubtful.append(to_text(name))
+            cause = cause or next(iter(others), "")
+    if not doubtful:
+        return None
+    some = ", ".join(doubtful[:3]) + (f" and {len(doubtful) - 3} more" if len(doubtful) > 3 else "")
+    why = f"cells like {cause!a}" if cause else "others among the first 10,000"
+    return (
+        f"nearly all cells of {some} are numbers, and are read as words because of {why}: "
+        f"--numeric {shlex.quote(doubtful[0])} reads numbers"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -16,8 +17,12 @@ from fsstream.errors import DataError, UsageError
 from fsstream.formats import format_named, settle, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.sources import Block
+from tests.cli.command import fsstream
 from tests.unit.formats.parsed import Row, parts
 from tests.unit.formats.parsed import rows_of_names as rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Columns = list[tuple[bytes, str]]
 
@@ -296,3 +301,17 @@ def test_taking_records(text: str, most: int) -> None:
     assert found == parsed.rows + len(parsed.bad) <= most
     whole = take(data, 10**9)[1]
     assert format_named("csv").head(data, final=False) == (whole if data[:whole].strip(b"\r\n") else 0)
+
+
+@pytest.mark.parametrize(("odd", "said"), [("3e-05", True), ("NA", True), ("7", False), ("", False)])
+def test_numbers_that_are_read_as_words_are_told(odd: str, said: bool, tmp_path: Path) -> None:
+    """One cell of another form among thousands makes a column words, by the rule, but not without a word."""
+    rows = "".join(f"{'ab'[i % 2]},{i / 7:.3f},{i % 5}x\n" for i in range(60))
+    (tmp_path / "x.csv").write_text(f"label,size,kind\n{rows}a,{odd},1x\nb,2,2x\n")
+    done = fsstream("select", "--k", "2", "--format", "csv", str(tmp_path / "x.csv"))
+    assert done.returncode == 0, done.stderr
+    note = f"nearly all cells of size are numbers, and are read as words because of cells like {odd!r}"
+    assert (note.encode() in done.stderr) == said
+    for flag in ("--numeric", "--categorical"):
+        named = fsstream("select", "--k", "2", "--format", "csv", flag, "size", str(tmp_path / "x.csv"))
+        assert b"nearly all" not in named.stderr
