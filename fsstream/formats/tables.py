@@ -71,8 +71,10 @@ def doubt(form: str, named: Sequence[str], options: FormatOptions, first: Block)
     Those that the user has named are not doubted.
     """
     lines = io.StringIO(to_text(bytes(first.data[:_GLANCE])), newline="")
-    quotes = csv.QUOTE_NONE if form == "tsv" else csv.QUOTE_MINIMAL
-    read = csv.reader(lines, delimiter="\t" if form == "tsv" else ",", quoting=quotes)
+    if form == "tsv":
+        read = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    else:
+        read = csv.reader(lines)
     records = list(read)[not options.no_header : -1]
     doubtful, cause = [], ""
     for place, (name, kind) in enumerate(options.columns):
