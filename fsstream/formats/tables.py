@@ -71,10 +71,7 @@ def doubt(form: str, named: Sequence[str], options: FormatOptions, first: Block)
     Those that the user has named are not doubted.
     """
     lines = io.StringIO(to_text(bytes(first.data[:_GLANCE])), newline="")
-    if form == "tsv":
-        read = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-    else:
-        read = csv.reader(lines)
+    read = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if form == "tsv" else csv.reader(lines)
     records = list(read)[not options.no_header : -1]
     doubtful, cause = [], ""
     for place, (name, kind) in enumerate(options.columns):
