@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
-from fsstream.algorithms.learner import Task
+from fsstream._native import Batch
+from fsstream.algorithms.learner import Common, Task
+from fsstream.algorithms.mission import Mission, MissionParameters
 from fsstream.planning import Head, Measured, _state, _time
 from tests.cli.command import ROOT, fsstream
 
@@ -43,6 +46,23 @@ def test_a_learner_grows_like_the_entries_or_the_features_or_not() -> None:
     assert _state([10 * mb, 20 * mb], trials, head) == pytest.approx(40 * mb, rel=0.05)
     assert _state([10 * mb, 11 * mb], trials, head) == 11 * mb
     assert _time(trials, head) == pytest.approx(16)
+
+
+@pytest.mark.parametrize("k", [100, 10_000])
+@pytest.mark.parametrize("settings", [{}, {"step": "constant"}, {"rule": "paper"}], ids=str)
+def test_what_mission_says_it_will_allocate_is_what_it_holds(k: int, settings: dict[str, str]) -> None:
+    rng = np.random.default_rng(0)
+    common, task = Common(k=k, memory=10**9), Task("logistic")
+    parameters = MissionParameters(**settings)
+    learner = Mission(common, parameters, task)
+    starts = np.arange(0, 500_001, 50, dtype=np.uint64)
+    for _ in range(2):
+        keys = np.sort(rng.integers(0, 1_000_000, (10_000, 50)), axis=1).astype(np.uint64)
+        values = rng.normal(size=keys.size).astype(np.float32)
+        targets = rng.choice(np.float32([-1, 1]), 10_000)
+        learner.update(Batch.from_arrays(starts, keys.ravel(), values, targets))
+    said = sum(Mission.plan(common, parameters, task).values())
+    assert said == pytest.approx(learner.kernel.memory_used, rel=0.1)
 
 
 def test_data_that_is_shuffled_goes_to_disk(tmp_path: Path) -> None:
