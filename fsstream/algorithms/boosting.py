@@ -7,7 +7,8 @@ Round      v, t of the perceptron along which the loss falls most, as far as it 
            in for the greedy step (24) and gives v; a small ridge keeps it finite. t is then the best
            along v, which costs a sort. It joins, and the problem over all of them is solved again.
 k          With --k alone l1 is 1/N at first and smaller after each round that brings no weight more;
-           rounds go on until k perceptrons have one, at most 4 k of them. With --l1 there are
+           rounds go on until k perceptrons have one, at most 4 k of them; where fewer bring the loss to
+           nothing, k are fitted with a ridge of 1/N. With --l1 there are
            `rounds` rounds, then --k trims.
 Paper      section 3.3 of the Sparse Random Features paper (2014), whose rival it is; Rosset, Zhu,
            Hastie (JMLR 2004) for boosting as coordinate descent.
@@ -42,7 +43,8 @@ CLOSEST = 1e-9  # tolerance, when little loss is left
 GREEDY_RIDGE = 1e-3
 GREEDY_TOLERANCE = 1e-5  # where no line parts the slopes the first hundredths of the gap hold the direction
 GREEDY_STEPS = 30
-LAST_SWEEPS = 500
+LAST_STEPS = 100
+REFIT_STEPS = 2000
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class BoostingParameters(ScaleParameters):
     """What `--set` can change."""
 
     rounds: int = parameter(200, "with --l1: perceptrons that are learned", low=1)
-    sweeps: int = parameter(15, "coordinate-descent sweeps a round, at most", low=1)
+    steps: int = parameter(2, "Newton steps a round, at most", low=1)
     tolerance: float = parameter(
         0.01,
         "the last round ends at this duality gap, a share of the loss without features",
@@ -101,16 +103,18 @@ class Boosting(RandomFeatureLearner):
                 break
             before = machine.nonzero
             yield from machine.draw(1)
-            report = machine.solve(self.l1, 0.0, tolerance, asked.sweeps)
-            machine.drop_zeros()
+            report = machine.solve(self.l1, 0.0, tolerance, asked.steps)
+            machine.drop_zeros(at_least=min(searched or 0, machine.drawn))
             self.note_round(report.objective)
             if searched is not None and machine.nonzero <= before:
                 self.l1 /= STEP
                 tolerance = max(tolerance / STEP, CLOSEST)
         if searched is None or not machine.reports:
-            machine.solve(self.l1, 0.0, asked.tolerance, LAST_SWEEPS)
+            machine.solve(self.l1, 0.0, asked.tolerance, LAST_STEPS)
         if k:
             machine.keep_largest(k)
+        if searched and machine.nonzero < searched:  # fewer bring the loss to nothing
+            machine.solve(0.0, 1.0 / machine.rows.rows, asked.tolerance, REFIT_STEPS)
 
     def _inputs_as_columns(self) -> Generator[Scan, None, SparseProblem]:
         machine, inputs = self.machine, self.machine.basis.inputs

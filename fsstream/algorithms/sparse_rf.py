@@ -4,11 +4,12 @@
 
 Rounds     R features are drawn and join those with a weight; the problem over both is solved from
            where it was (native/solve/sparse_problem.hpp); zeros are dropped. A round is ended after
-           `sweeps` sweeps, the last one by the duality gap.
+           `steps` Newton steps, the last one by the duality gap.
 k          With --k the l1 weight follows the features: rounds leave between k and 2 k of them. At the
            end the largest l1 weight that still leaves k is found by halving, the smallest |weight|
            beyond k go, and the k that stay are fitted again with a ridge of 1/N instead of the l1
-           weight, because l1 shrinks what it keeps. With --l1 nothing is searched; with both it is
+           weight, because l1 shrinks what it keeps. Where fewer bring the loss to nothing, the
+           steepest of the others join that fit. With --l1 nothing is searched; with both it is
            then trimmed.
 Paper      Yen, Lin, Lin, Ravikumar, Dhillon: Sparse Random Features Algorithm as Coordinate Descent in
            Hilbert Space, NIPS 2014, Algorithm 1; its lambda_N is N times --l1.
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
     from fsstream.algorithms.scanning import Scan
 
-LAST_SWEEPS = 500
-LITERAL_SWEEPS = 100_000  # the gap ends it
+LAST_STEPS = 100
+LITERAL_STEPS = 100_000  # the gap ends it
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,13 @@ class SparseRfParameters(KernelParameters):
 
     rule: str = parameter(
         "quick",
-        "quick: rounds end after some sweeps, k features are fitted again; "
+        "quick: rounds end after some steps, k features are fitted again; "
         "paper: the literal method, every round is solved to the tolerance, nothing is fitted again",
         choices=("quick", "paper"),
     )
     draw: int = parameter(500, "features drawn a round (R)", low=1)
     rounds: int = parameter(20, "rounds (T)", low=1)
-    sweeps: int = parameter(15, "coordinate-descent sweeps a round, at most", low=1)
+    steps: int = parameter(2, "Newton steps a round, at most", low=1)
     tolerance: float = parameter(
         0.02,
         "the last round ends at this duality gap, a share of the loss without features",
@@ -91,7 +92,7 @@ class SparseRf(KernelLearner):
         machine, asked = self.machine, self.parameters
         k = self.common.k if self.common.l1 is None else None
         literal = asked.rule == "paper"
-        each, final = (LITERAL_SWEEPS,) * 2 if literal else (asked.sweeps, LAST_SWEEPS)
+        each, final = (LITERAL_STEPS,) * 2 if literal else (asked.steps, LAST_STEPS)
         path = RegularisationPath(machine, k, asked.tolerance, self.l1) if k else None
         if k:
             machine.check_room(2 * k + 1)
@@ -101,9 +102,9 @@ class SparseRf(KernelLearner):
                 report = path.follow(each)
                 self.l1 = path.l1
             else:
-                sweeps = final if machine.drawn == self.total else each
-                report = machine.solve(self.l1, 0.0, asked.tolerance, sweeps)
-            machine.drop_zeros()
+                steps = final if machine.drawn == self.total else each
+                report = machine.solve(self.l1, 0.0, asked.tolerance, steps)
+            machine.drop_zeros(at_least=k or 0)
             self.note_round(report.objective)
         if path:
             self.l1 = path.reduce(refit=asked.refit == "yes" and not literal)

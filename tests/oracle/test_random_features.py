@@ -136,12 +136,39 @@ def test_the_gap_bounds_what_is_left_at_any_stop(loss):
     X, y = problem_data(5, 150, 3, loss)
     problem, _ = solver(X, y, loss, 80)
     l1 = 0.02 * float(np.abs(problem.gradients()).max())
-    stops = [problem.solve(l1, 0.0, 0.0, sweeps) for sweeps in (0, 1, 2, 5, 20)]
+    stops = [problem.solve(l1, 0.0, 0.0, steps) for steps in (0, 1, 2, 5, 20)]
     best = problem.solve(l1, 0.0, 1e-9, 100_000).objective
     gains = [stop.objective - best for stop in stops]
     assert gains == sorted(gains, reverse=True)
     assert all(gain <= stop.gap + 1e-12 for gain, stop in zip(gains, stops, strict=True))
     assert gains[0] > 10 * max(gains[-1], 1e-9)
+
+
+@pytest.mark.parametrize("count", [3, 40, 300])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_one_step_is_the_minimum_of_the_second_order_model(count, intercept):
+    """The squared loss is its own model: with the weights that may move known, one step is all."""
+    X, y = problem_data(12, 900, 3, "squared")
+    problem, Phi = solver(X, y, "squared", count, intercept=intercept)
+    l1 = 0.02 * float(np.abs(problem.gradients()).max())
+    problem.solve(l1, 0.0, 1e-6, 100)
+    start = problem.weights + np.where(problem.weights != 0, 0.05, 0.0)
+    problem.start_from(start, 0.3 if intercept else 0.0)
+    problem.solve(l1, 0.0, 0.0, 1)
+    wide, ones = y.astype(np.float64), np.ones(len(y))
+    w, b = minimise("squared", Phi, wide, ones, l1, 0.0, intercept=intercept, steps=3000)
+    best = objective("squared", Phi, wide, ones, w, b, l1, 0.0)
+    before = objective("squared", Phi, wide, ones, start, 0.3 if intercept else 0.0, l1, 0.0)
+    after = objective("squared", Phi, wide, ones, problem.weights, problem.intercept, l1, 0.0)
+    assert after - best <= 0.01 * (before - best)
+
+
+def test_k_features_come_out_where_fewer_leave_no_loss():
+    X = np.linspace(-1, 1, 60)[:, None].astype(np.float32).astype(np.float64)
+    y = np.where(X[:, 0] > 0, 1.0, -1.0).astype(np.float32)
+    learner = learned(X, y, "squared-hinge", k=30, draw=50, rounds=2)
+    assert len(learner.selection()) == 30
+    assert learner.facts()["loss"] < 1e-3
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -191,7 +218,7 @@ def test_the_objective_never_rises_from_round_to_round(loss, kernel):
 def test_drawing_at_once_descends_at_least_as_far(loss):
     """Corollary 2: R features in one round against R rounds of one, with the same features."""
     X, y = problem_data(4, 150, 3, loss)
-    exact = {"sweeps": 10_000, "tolerance": 1e-6}
+    exact = {"steps": 10_000, "tolerance": 1e-6}
     for share in (1, 5, 40):
         at_once = learned(X, y, loss, l1=0.02, draw=40, rounds=1, **exact).facts()["objectives"][-1]
         parts = learned(X, y, loss, l1=0.02, draw=40 // share, rounds=share, **exact).facts()["objectives"][
@@ -208,7 +235,7 @@ def test_the_gap_to_the_limit_falls_like_one_over_the_features_drawn():
     for seed in range(6):
         learner = SparseRf(
             Common(l1=0.01, seed=seed),
-            SparseRfParameters(draw=20, rounds=100, sweeps=60, width=0.7),
+            SparseRfParameters(draw=20, rounds=100, steps=10, width=0.7),
             Task("squared"),
         )
         learner.update(batch_of(X, y))
@@ -222,7 +249,7 @@ def test_the_gap_to_the_limit_falls_like_one_over_the_features_drawn():
 
 def test_the_literal_rule_solves_every_round():
     X, y = problem_data(11, 200, 3, "logistic")
-    options: dict[str, Any] = {"l1": 0.003, "draw": 60, "rounds": 3, "tolerance": 1e-3, "sweeps": 2}
+    options: dict[str, Any] = {"l1": 0.003, "draw": 60, "rounds": 3, "tolerance": 1e-3, "steps": 1}
     quick, paper = (learned(X, y, "logistic", rule=rule, **options) for rule in ("quick", "paper"))
     level = 1e-3 * math.log(2)
     assert [report.gap <= level for report in paper.machine.reports] == [True] * 3

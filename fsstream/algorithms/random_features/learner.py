@@ -107,7 +107,7 @@ class RandomFeatureLearner(ScanningLearner):
             "features": self.features,
             "loss": last.loss,
             "gap": last.gap,
-            "sweeps": sum(report.sweeps for report in machine.reports),
+            "steps": sum(report.steps for report in machine.reports),
             "rows_in_memory": machine.rows.all_kept,
             "row_bytes": machine.rows.bytes,
             "most_features_in_memory": machine.capacity,

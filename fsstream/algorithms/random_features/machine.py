@@ -8,6 +8,7 @@ some vectors of one number a row, and 4 bytes for each row and feature at hand.
 from __future__ import annotations
 
 import dataclasses
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -117,10 +118,10 @@ class Machine:
     @property
     def capacity(self) -> int:
         """How many features fit the memory at once."""
-        left = self._common.memory - self.rows.bytes
-        empty = SparseProblem.bytes_for(self.rows.rows, 0)
-        each = SparseProblem.bytes_for(self.rows.rows, 1) - empty
-        return max(0, (left - empty) // each)
+        rows, left = self.rows.rows, self._common.memory - self.rows.bytes
+        too_many = left // max(rows, 1) + 1  # a column takes 4 bytes a row, and more
+        fits = bisect_right(range(too_many + 1), left, key=lambda count: SparseProblem.bytes_for(rows, count))
+        return max(0, fits - 1)
 
     def check_room(self, features: int) -> None:
         """That so many features fit, before work is spent on them."""
@@ -149,9 +150,9 @@ class Machine:
             yield Fill(self.problem, self.rows, [self.map_of(group) for group in groups])
         self.numbers = np.concatenate([self.numbers, numbers])
 
-    def solve(self, l1: float, l2: float, tolerance: float, sweeps: int) -> SolveReport:
+    def solve(self, l1: float, l2: float, tolerance: float, steps: int) -> SolveReport:
         """Minimise over the weights of the features at hand."""
-        report = self.problem.solve(l1, l2, tolerance, sweeps)
+        report = self.problem.solve(l1, l2, tolerance, steps)
         self.reports.append(report)
         return report
 
@@ -169,15 +170,20 @@ class Machine:
         self.problem.keep(places.astype(np.uint32))
         self.numbers = self.numbers[places]
 
-    def drop_zeros(self) -> None:
-        """Step 4 of the algorithm; what rounding left in the decision values goes, too, as after a resume."""
-        self.keep(np.flatnonzero(self.problem.weights))
+    def drop_zeros(self, at_least: int = 0) -> None:
+        """Step 4 of the algorithm, but for so many that stay; what rounding left in the decision values
+        goes, too, as after a resume."""
+        if self.nonzero >= at_least:
+            self.keep(np.flatnonzero(self.problem.weights))
+        else:
+            self.keep_largest(at_least)
         self.problem.start_from(self.problem.weights, self.problem.intercept)
 
     def keep_largest(self, k: int) -> None:
-        """The k largest |weight|; ties: the smaller number."""
+        """The k largest |weight|; of those without one the steepest; ties: the smaller number."""
         size = np.abs(self.problem.weights)
-        self.keep(np.sort(np.lexsort((self.numbers, -size))[:k]))
+        slope = np.abs(self.problem.gradients()) if self.nonzero < k else np.zeros(len(size))
+        self.keep(np.sort(np.lexsort((self.numbers, -slope, -size))[:k]))
 
     def measure_effects(self) -> None:
         """What each input moves the score by, on a sample of the rows."""

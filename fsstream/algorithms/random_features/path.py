@@ -21,7 +21,7 @@ STEPS = 40  # of the search at the end
 STEP = 1.4
 SMALLEST = 1e-9  # of the l1 weight that leaves nothing
 CLOSE = 1.002
-SEARCH_SWEEPS = 100
+SEARCH_STEPS = 20
 REFIT_TOLERANCE = 1e-4
 REFIT_STEPS = 2000
 
@@ -35,7 +35,7 @@ class RegularisationPath:
         self._tolerance = tolerance
         self.l1 = l1  # 0: not known yet
 
-    def follow(self, sweeps: int) -> SolveReport:
+    def follow(self, steps: int) -> SolveReport:
         """Solve with the l1 weight of the last round, or a step or more away when k asks for it."""
         machine = self._machine
         largest = machine.largest_gradient()
@@ -43,7 +43,7 @@ class RegularisationPath:
             self.l1 = largest / 10
         enough = None
         for _ in range(TRIES):
-            report = self._solve(self.l1, sweeps)
+            report = self._solve(self.l1, steps)
             count = machine.nonzero
             if count >= self._k:
                 enough = (machine.problem.weights, machine.problem.intercept)
@@ -57,9 +57,9 @@ class RegularisationPath:
             machine.problem.start_from(*enough)
         return report
 
-    def _solve(self, l1: float, sweeps: int) -> SolveReport:
-        report = self._machine.solve(l1, 0.0, self._tolerance, sweeps)
-        if report.sweeps == 0 and self._machine.nonzero < self._k:
+    def _solve(self, l1: float, steps: int) -> SolveReport:
+        report = self._machine.solve(l1, 0.0, self._tolerance, steps)
+        if report.steps == 0 and self._machine.nonzero < self._k:
             # Where little loss is left, any point is near the optimum: only a closer look brings features.
             self._tolerance = max(self._tolerance / 10, SMALLEST)
         return report
@@ -82,7 +82,7 @@ class RegularisationPath:
         too_large = math.inf
         l1 = self.l1
         for _ in range(STEPS):
-            self._solve(l1, SEARCH_SWEEPS)
+            self._solve(l1, SEARCH_STEPS)
             count = machine.nonzero
             if count >= self._k:
                 enough = best = (l1, problem.weights, problem.intercept)

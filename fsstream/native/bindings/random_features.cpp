@@ -194,8 +194,7 @@ void bind_problem(nb::module_& m) {
       .def_ro("objective", &SolveReport::objective)
       .def_ro("loss", &SolveReport::loss)
       .def_ro("gap", &SolveReport::gap)
-      .def_ro("iterations", &SolveReport::iterations)
-      .def_ro("sweeps", &SolveReport::sweeps);
+      .def_ro("steps", &SolveReport::steps);
 
   nb::class_<SparseProblem>(m, "SparseProblem")
       .def(
@@ -235,11 +234,11 @@ void bind_problem(nb::module_& m) {
           nb::arg("columns"))
       .def(
           "solve",
-          [](SparseProblem& self, double l1, double l2, double tolerance, std::size_t sweeps) {
+          [](SparseProblem& self, double l1, double l2, double tolerance, std::size_t steps) {
             const nb::gil_scoped_release released;
-            return self.solve({l1, l2, tolerance, sweeps});
+            return self.solve({l1, l2, tolerance, steps});
           },
-          nb::arg("l1"), nb::arg("l2") = 0.0, nb::arg("tolerance") = 1e-3, nb::arg("sweeps") = 1000)
+          nb::arg("l1"), nb::arg("l2") = 0.0, nb::arg("tolerance") = 1e-3, nb::arg("steps") = 1000)
       .def("fit_intercept", &SparseProblem::fit_intercept, nb::call_guard<nb::gil_scoped_release>())
       .def("gradients", [](SparseProblem& self) { return own(self.gradients()); })
       .def("slopes", [](const SparseProblem& self) { return own(self.slopes()); })

@@ -26,26 +26,14 @@ inline double carried_sum(std::size_t n, Term term) {
   return total;
 }
 
-double dot_loop(const float* x, const float* q, std::size_t n) {
-  return carried_sum(n, [=](std::size_t i) { return x[i] * q[i]; });
-}
-
 double square_loop(const float* x, const float* d, std::size_t n) {
   return carried_sum(n, [=](std::size_t i) { return d[i] * x[i] * x[i]; });
 }
 
-void add_loop(float a, const float* d, const float* x, float* q, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) q[i] += a * (d[i] * x[i]);
-}
-
-const auto best_dot = Compiled<&dot_loop>::best();
 const auto best_square = Compiled<&square_loop>::best();
-const auto best_add = Compiled<&add_loop>::best();
 
 }  // namespace
 
-double float_dot(const float* x, const float* q, std::size_t n) { return best_dot(x, q, n); }
 double float_square_sum(const float* x, const float* d, std::size_t n) { return best_square(x, d, n); }
-void float_add(float a, const float* d, const float* x, float* q, std::size_t n) { best_add(a, d, x, q, n); }
 
 }  // namespace fsstream

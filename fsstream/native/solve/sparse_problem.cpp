@@ -2,28 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
 #include "core/dot.hpp"
 #include "core/lanes.hpp"
 #include "core/math.hpp"
-#include "hash/mix.hpp"
 #include "solve/float_columns.hpp"
 
 namespace fsstream {
 
 namespace {
 
-constexpr std::size_t kMostSweeps = 10;
-constexpr double kInnerShare = 0.1;   // sweeps end when one gains less than this share of the first
-constexpr double kActiveShare = 0.9;  // of l1: columns with a smaller gradient are not swept
+constexpr double kActiveShare = 0.9;     // of l1: columns with a smaller gradient do not move
+constexpr double kSteepest = 6.0;        // times l1: from w = 0 the first steps are taken with a larger l1
+constexpr std::size_t kNewShare = 3;     // new columns that may move: a third of those with a weight,
+constexpr std::size_t kFewestNew = 256;  // or so many
+constexpr std::size_t kRowsAColumn = 6;  // of the second-order model, to begin with
 constexpr double kSmallestCurvature = 1e-12;
 constexpr double kArmijo = 0.01;
 constexpr int kMostHalvings = 30;
 constexpr std::size_t kMostConjugateSteps = 200;
-
-double shrunk(double x, double by) { return x > by ? x - by : (x < -by ? x + by : 0.0); }
 
 }  // namespace
 
@@ -63,9 +63,9 @@ void SparseProblem::retarget(std::span<const float> targets, std::span<const flo
 }
 
 std::size_t SparseProblem::bytes_for(std::size_t rows, std::size_t columns) {
-  // targets, costs, decision, slopes, curvatures, a dual point, a step and its trial; two floats of the sweeps
-  constexpr std::size_t kVectors = 8 * sizeof(double) + 2 * sizeof(float);
-  return rows * (kVectors + columns * sizeof(float)) + 64 * columns;
+  // targets, costs, decision, slopes, curvatures, a dual point, a step and its trial; the model's rows, at most
+  constexpr std::size_t kVectors = 8 * sizeof(double) + QuadraticModel::kRowBytes;
+  return rows * (kVectors + columns * sizeof(float)) + 64 * columns + Gram::bytes_for(columns);
 }
 
 double SparseProblem::value(double u, double y) const {
@@ -242,54 +242,49 @@ double SparseProblem::find_gap(double objective, const SolveOptions& options) {
   return objective - dual_value(dual, options, share);
 }
 
-// Sweeps over the columns that may move; returns how many.
-std::size_t SparseProblem::descend(const SolveOptions& options, std::size_t left, Step& step) {
-  const std::size_t n = rows();
-  std::vector<float> q(n), d(n);
-  double curvature_sum = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    q[i] = static_cast<float>(slopes_[i]);
-    d[i] = static_cast<float>(curvatures_[i]);
-    curvature_sum += curvatures_[i];
+double SparseProblem::steepest() const {
+  double largest = 0;
+  for (const double gradient : gradients_) largest = std::max(largest, std::abs(gradient));
+  return largest;
+}
+
+// The columns with a weight, and some of those that would get one, the steepest first: fewer products,
+// and the optimum has not many more columns than are there already.
+std::vector<std::uint32_t> SparseProblem::columns_that_move(double l1) const {
+  std::vector<std::uint32_t> moving, steep;
+  for (std::uint32_t j = 0; j < columns(); ++j) {
+    if (weights_[j] != 0.0)
+      moving.push_back(j);
+    else if (std::abs(gradients_[j]) > kActiveShare * l1)
+      steep.push_back(j);
   }
-  std::vector<std::uint32_t> active;
-  for (std::size_t j = 0; j < columns(); ++j)
-    if (weights_[j] != 0.0 || std::abs(gradients_[j]) > kActiveShare * options.l1)
-      active.push_back(static_cast<std::uint32_t>(j));
-  std::vector<double> squares(columns());
-  const std::vector<float> ones(fits_intercept_ ? n : 0, 1.0f);
-  SplitMix draws(1);
-  double first_gain = 0;
-  std::size_t sweeps = 0;
-  while (sweeps < std::min(kMostSweeps, left)) {
-    double gain = 0;
-    for (std::size_t place = active.size(); place > 1; --place)
-      std::swap(active[place - 1], active[draws.below(place)]);
-    for (const std::uint32_t j : active) {
-      const float* x = columns_[j].data();
-      if (sweeps == 0) squares[j] = float_square_sum(x, d.data(), n) + options.l2 + kSmallestCurvature;
-      const double at = weights_[j] + step.weights[j];
-      const double slope_here = float_dot(x, q.data(), n) + options.l2 * at;
-      const double moved = shrunk(at - slope_here / squares[j], options.l1 / squares[j]) - at;
-      if (moved == 0.0) continue;
-      float_add(static_cast<float>(moved), d.data(), x, q.data(), n);
-      step.weights[j] += moved;
-      gain += squares[j] * moved * moved;
-    }
-    if (fits_intercept_ && curvature_sum > 0.0) {
-      const double moved = -float_dot(ones.data(), q.data(), n) / curvature_sum;
-      float_add(static_cast<float>(moved), d.data(), ones.data(), q.data(), n);
-      step.bias += moved;
-      gain += curvature_sum * moved * moved;
-    }
-    ++sweeps;
-    if (sweeps == 1) {
-      first_gain = gain;
-      std::erase_if(active, [&](std::uint32_t j) { return weights_[j] + step.weights[j] == 0.0; });
-    }
-    if (gain <= kInnerShare * first_gain) break;
+  const std::size_t room = std::max(kFewestNew, moving.size() / kNewShare);
+  if (steep.size() > room) {
+    std::stable_sort(steep.begin(), steep.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::abs(gradients_[a]) > std::abs(gradients_[b]);
+    });
+    steep.resize(room);
   }
-  return sweeps;
+  moving.insert(moving.end(), steep.begin(), steep.end());
+  std::sort(moving.begin(), moving.end());
+  return moving;
+}
+
+// The minimum of the second-order model over the columns that may move.
+void SparseProblem::take_newton_step(const SolveOptions& options, Step& step) {
+  const std::vector<std::uint32_t> moving = columns_that_move(options.l1);
+  std::vector<const float*> columns;
+  std::vector<double> gradients, weights;
+  for (const std::uint32_t j : moving) {
+    columns.push_back(columns_[j].data());
+    gradients.push_back(gradients_[j]);
+    weights.push_back(weights_[j]);
+  }
+  model_.build(columns, curvatures_, rows_a_column_, fits_intercept_);
+  const std::vector<double> steps = model_.minimise(gradients, weights, options.l1, options.l2);
+  for (std::size_t place = 0; place < moving.size(); ++place) step.weights[moving[place]] = steps[place];
+  if (fits_intercept_)
+    step.bias = model_.bias_step(steps, sum_in_lanes(rows(), [&](std::size_t i) { return slopes_[i]; }));
 }
 
 // (Phi' D Phi + l2) step = -(Phi' s + l2 w), b as one more column of ones; Jacobi-preconditioned.
@@ -337,13 +332,14 @@ void SparseProblem::sum_step(Step& step) const {
     if (step.weights[j] != 0.0) add_scaled(step.weights[j], columns_[j].data(), step.decision.data(), rows());
 }
 
-// Takes the step, or as much of it as makes F fall; false when none does.
-bool SparseProblem::search_line(const SolveOptions& options, double objective, Step& step) {
+// Takes the step, or as much of it as makes F fall; returns the share, 0 when none does.
+double SparseProblem::search_line(const SolveOptions& options, Step& step) {
+  const double objective = loss() + penalty(weights_, options);
   const double slope_along = sum_in_lanes(rows(), [&](std::size_t i) { return slopes_[i] * step.decision[i]; });
   std::vector<double> w(columns()), u(rows());
   for (std::size_t j = 0; j < columns(); ++j) w[j] = weights_[j] + step.weights[j];
   const double promised = slope_along + penalty(w, options) - penalty(weights_, options);
-  if (!(promised < 0.0)) return false;
+  if (!(promised < 0.0)) return 0.0;
   double length = 1.0;
   for (int halvings = 0; halvings < kMostHalvings; ++halvings, length *= 0.5) {
     for (std::size_t j = 0; j < columns(); ++j) w[j] = weights_[j] + length * step.weights[j];
@@ -352,26 +348,37 @@ bool SparseProblem::search_line(const SolveOptions& options, double objective, S
     weights_.swap(w);
     decision_.swap(u);
     bias_ += length * step.bias;
-    return true;
+    return length;
   }
-  return false;
+  return 0.0;
 }
 
 SolveReport SparseProblem::solve(const SolveOptions& options) {
   SolveReport report;
   const double wanted = options.tolerance * level_;
+  rows_a_column_ = kRowsAColumn;
+  SolveOptions now = options;
+  const bool cold = std::ranges::all_of(weights_, [](double w) { return w == 0.0; });
+  if (cold && options.l1 > 0.0) now.l1 = std::numeric_limits<double>::infinity();
   while (true) {
     fit_intercept();
     report.loss = loss();
     report.objective = report.loss + penalty(weights_, options);
     report.gap = find_gap(report.objective, options);
-    if (report.gap <= wanted || report.sweeps >= options.sweeps) break;
+    if (report.gap <= wanted || report.steps >= options.steps) break;
     Step step{std::vector<double>(columns()), 0.0, {}};
-    report.sweeps +=
-        options.l1 > 0.0 ? descend(options, options.sweeps - report.sweeps, step) : conjugate_gradients(options, step);
+    if (options.l1 > 0.0) {
+      if (now.l1 > options.l1) now.l1 = std::max(options.l1, std::min(now.l1 / 2, steepest() / kSteepest));
+      take_newton_step(now, step);
+      ++report.steps;
+    } else {
+      report.steps += conjugate_gradients(options, step);
+    }
     sum_step(step);
-    if (!search_line(options, report.objective, step)) break;
-    ++report.iterations;
+    const double length = search_line(now, step);
+    const bool sampled = options.l1 > 0.0 && model_.sampled();
+    if (length == 0.0 && !sampled) break;
+    if (length < 1.0 && sampled) rows_a_column_ *= 2;
   }
   return report;
 }

@@ -6,14 +6,16 @@
 //
 // c_i is the importance of a row, N their sum; b is not penalised. Columns are dense floats.
 //
-// Solver: at u the loss is replaced by its second-order model; coordinate descent over the
-// columns minimises model + penalty, and a line search along the step makes F fall (Yuan, Ho, Lin:
-// newGLMNET, JMLR 2012; exact in one step for the squared loss). Warm: it starts at the weights.
-//   shrinking   an iteration begins with every column's gradient; only columns with a weight or
-//               with |g| near l1 or above are swept, after the first sweep only those that moved.
+// Solver: at u the loss is replaced by its second-order model, whose minimum over the columns that
+// may move is found by coordinate descent over the products of these columns (quadratic_model.hpp);
+// a line search along the step makes F fall (Yuan, Ho, Lin: newGLMNET, JMLR 2012; exact in one step
+// for the squared loss). Warm: it starts at the weights.
+//   shrinking   a step begins with every column's gradient; only columns with a weight, and the
+//               steepest ones with |g| near l1 or above, may move. From w = 0 the first steps are taken with
+//               larger l1 weights, down to the one asked for: no crowd of columns enters.
 //   end         the duality gap is below what is asked: s = dL/du, made to sum to zero and scaled
 //               so that |Phi_j.s| <= l1, is dual feasible (with l2 no scaling is needed).
-//   precision   sweeps run in float, gradients and gap in double: sweeps only have to point the way.
+//   precision   the model is in float, gradients and gap in double: it only has to point the way.
 // With l1 = 0 the model is minimised by conjugate gradients instead: no coordinate is ever zero.
 #pragma once
 
@@ -24,22 +26,22 @@
 
 #include "core/buffer.hpp"
 #include "core/feature_map.hpp"
+#include "solve/quadratic_model.hpp"
 
 namespace fsstream {
 
 struct SolveOptions {
   double l1 = 0;
   double l2 = 0;
-  double tolerance = 1e-3;    // of the gap, as a share of F at w = 0, b at its best
-  std::size_t sweeps = 1000;  // at most, over all iterations
+  double tolerance = 1e-3;   // of the gap, as a share of F at w = 0, b at its best
+  std::size_t steps = 1000;  // at most: Newton's, or with l1 = 0 those of conjugate gradients
 };
 
 struct SolveReport {
   double objective = 0;
   double loss = 0;
   double gap = 0;
-  std::size_t iterations = 0;
-  std::size_t sweeps = 0;  // of coordinate descent, or steps of conjugate gradients
+  std::size_t steps = 0;
 };
 
 class SparseProblem {
@@ -91,10 +93,12 @@ class SparseProblem {
   void make_feasible(std::vector<double>& dual) const;
   double dual_value(const std::vector<double>& dual, const SolveOptions& options, double share) const;
   double find_gap(double objective, const SolveOptions& options);
-  std::size_t descend(const SolveOptions& options, std::size_t left, Step& step);
+  double steepest() const;
+  std::vector<std::uint32_t> columns_that_move(double l1) const;
+  void take_newton_step(const SolveOptions& options, Step& step);
   std::size_t conjugate_gradients(const SolveOptions& options, Step& step);
   void sum_step(Step& step) const;
-  bool search_line(const SolveOptions& options, double objective, Step& step);
+  double search_line(const SolveOptions& options, Step& step);
 
   Kind kind_;
   bool fits_intercept_;
@@ -103,6 +107,8 @@ class SparseProblem {
   std::vector<Buffer<float>> columns_;
   std::vector<Buffer<float>> spare_;
   std::vector<double> weights_;
+  QuadraticModel model_;
+  std::size_t rows_a_column_ = 0;
   double bias_ = 0;
   double level_ = 0;  // F at w = 0, b at its best
 };

@@ -1,0 +1,105 @@
+#include "solve/quadratic_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "core/lanes.hpp"
+#include "core/multiversion.hpp"
+#include "hash/mix.hpp"
+
+namespace fsstream {
+
+namespace {
+
+constexpr double kCurvatureShare = 0.99;  // of the whole: rows beyond it are the flattest
+constexpr std::size_t kFewestRows = 1024;
+constexpr std::size_t kMostSweeps = 1000;
+constexpr std::size_t kWholeSweep = 10;  // every so often all columns are looked at, not only those with a weight
+constexpr double kSmallestGain = 1e-3;   // of the first sweep's
+constexpr double kSmallestDiagonal = 1e-12;
+
+double shrunk(double x, double by) { return x > by ? x - by : (x < -by ? x + by : 0.0); }
+
+void add_row(float a, const float* row, float* slopes, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) slopes[i] += a * row[i];
+}
+const auto best_add_row = Compiled<&add_row>::best();
+
+// The smallest curvature among the largest ones that make up the share.
+double flattest(std::span<const double> curvatures, double total) {
+  std::vector<double> sorted(curvatures.begin(), curvatures.end());
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  double sum = 0;
+  for (const double one : sorted) {
+    sum += one;
+    if (sum >= kCurvatureShare * total) return one;
+  }
+  return 0.0;
+}
+
+}  // namespace
+
+void QuadraticModel::choose_rows(std::span<const double> curvatures, std::size_t most) {
+  total_ = sum_in_lanes(curvatures.size(), [&](std::size_t i) { return curvatures[i]; });
+  const double least = flattest(curvatures, total_);
+  const auto curved = [&](std::size_t i) { return curvatures[i] > 0.0 && curvatures[i] >= least; };
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < curvatures.size(); ++i) count += curved(i);
+  sampled_ = count > most;
+  SplitMix draws(count);
+  rows_.clear();
+  factors_.clear();
+  rows_.reserve(count);
+  factors_.reserve(count);
+  for (std::size_t i = 0; i < curvatures.size(); ++i) {
+    if (!curved(i) || (sampled_ && draws.below(count) >= most)) continue;
+    rows_.push_back(static_cast<std::uint32_t>(i));
+    factors_.push_back(curvatures[i]);
+  }
+  const double taken = sum_in_lanes(factors_.size(), [&](std::size_t i) { return factors_[i]; });
+  for (double& factor : factors_) factor *= total_ / taken;
+}
+
+void QuadraticModel::build(std::span<const float* const> columns, std::span<const double> curvatures,
+                           std::size_t rows_a_column, bool intercept) {
+  choose_rows(curvatures, std::max(kFewestRows, rows_a_column * columns.size()));
+  gram_.build(columns, rows_, factors_, intercept);
+}
+
+std::vector<double> QuadraticModel::minimise(std::span<const double> gradients, std::span<const double> weights,
+                                             double l1, double l2) const {
+  const std::size_t size = gram_.size();
+  std::vector<double> steps(size);
+  AlignedFloats slopes;
+  slopes.assign_zeros(std::max<std::size_t>(size, 1));
+  std::transform(gradients.begin(), gradients.end(), slopes.data(), [](double g) { return static_cast<float>(g); });
+  double first_gain = 0;
+  for (std::size_t sweep = 0; sweep < kMostSweeps; ++sweep) {
+    double gain = 0;
+    for (std::size_t j = 0; j < size; ++j) {
+      const double at = weights[j] + steps[j];
+      if (sweep % kWholeSweep != 0 && at == 0.0) continue;
+      const float* row = gram_.row(j);
+      const double bend = static_cast<double>(row[j]) + l2 + kSmallestDiagonal;
+      const double slope = static_cast<double>(slopes.data()[j]) + l2 * at;
+      const double moved = shrunk(at - slope / bend, l1 / bend) - at;
+      if (moved == 0.0) continue;
+      best_add_row(static_cast<float>(moved), row, slopes.data(), size);
+      steps[j] += moved;
+      gain += bend * moved * moved;
+    }
+    if (sweep == 0) first_gain = gain;
+    if (gain <= kSmallestGain * first_gain) break;
+  }
+  return steps;
+}
+
+double QuadraticModel::bias_step(std::span<const double> steps, double slope_sum) const {
+  const auto means = gram_.means();
+  const double along = sum_in_lanes(steps.size(), [&](std::size_t j) { return means[j] * steps[j]; });
+  return total_ > 0.0 ? -slope_sum / total_ - along : 0.0;
+}
+
+}  // namespace fsstream
