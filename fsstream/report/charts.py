@@ -34,12 +34,13 @@ def line_chart(
     show_y: Callable[[float], str],
     log_x: bool = True,
     from_zero: bool = False,
+    along: Sequence[float] = (),
 ) -> str:
-    """Lines over rows; nothing when there is no point at all."""
+    """Lines over rows, and over `along` at least; nothing when there is no point at all."""
     points = [point for line in lines for point in line.points if all(map(math.isfinite, point))]
     if not points:
         return ""
-    xs, ys = [x for x, _ in points], [y for _, y in points]
+    xs, ys = [*(x for x, _ in points), *along], [y for _, y in points]
     across = _Scale(min(xs), max(xs), LEFT, WIDTH - RIGHT, log=log_x and min(xs) > 0, whole=True)
     low, high = (0.0 if from_zero else min(ys)), max(ys)
     up = _Scale(*_padded(low, high, from_zero=from_zero), HEIGHT - BOTTOM, TOP)

@@ -114,7 +114,8 @@ def _curves(runs: Sequence[Run]) -> str:
         _chart(runs, "Validation loss", "pass", number,
                lambda run: _points(run.series("validation"), "pass", "loss"), log_x=False),
         _chart(runs, "Selection: shared with the point before", "rows", percent,
-               lambda run: _points(run.series("course"), "rows", "overlap"), from_zero=True),
+               lambda run: _points(run.series("course"), "rows", "overlap"), from_zero=True,
+               along=lambda run: [rows for rows, _ in _points(run.series("course"), "rows", "memory")]),
         _chart(runs, "Memory", "rows", show_size,
                lambda run: _points(run.series("course"), "rows", "memory"), from_zero=True),
         _chart(runs, "Speed, rows a second", "rows", show_count, lambda run: _speeds(run.series("course")),
@@ -136,9 +137,17 @@ def _chart(
     *,
     log_x: bool = True,
     from_zero: bool = False,
+    along: Callable[[Run], list[float]] = lambda run: [],
 ) -> str:
     lines = [Line(run.name, number, points(run)) for number, run in enumerate(runs)]
-    drawn = line_chart(lines, x_label=x_label, show_y=show_y, log_x=log_x, from_zero=from_zero)
+    drawn = line_chart(
+        lines,
+        x_label=x_label,
+        show_y=show_y,
+        log_x=log_x,
+        from_zero=from_zero,
+        along=[x for run in runs for x in along(run)],
+    )
     return f"<figure><figcaption>{escaped(title)}</figcaption>{drawn}</figure>" if drawn else ""
 
 

@@ -136,6 +136,9 @@ def test_charts_of_odd_numbers() -> None:
 
     assert chart() == ""
     assert chart((1, float("nan"))) == ""
+    beside = line_chart([Line("x", 0, [(20, 1.0)])], x_label="rows", show_y=str, along=[10, 20])
+    assert beside.count("<circle") == 1
+    assert ">10</text>" in beside  # where another chart has its first point, this one has room for it
     for points in (((5, 5),), ((1, 0), (2, 0)), ((1, 1e-30), (1e9, 1e30)), ((0, 1), (7, 2))):
         drawn = chart(*points)
         assert drawn.count("<circle") == len(points)
