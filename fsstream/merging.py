@@ -44,7 +44,8 @@ def merge(models: Sequence[Model], names: Sequence[str]) -> Model:
             f"{with_state} holds its learner's state, and {without} does not",
             hint="train all with --with-state, or none",
         )
-    return _selections(models)
+    with fitting("a model"):
+        return _selections(models)
 
 
 def _learners(models: Sequence[Model], names: Sequence[str]) -> Model:
@@ -62,9 +63,10 @@ def _learners(models: Sequence[Model], names: Sequence[str]) -> Model:
         labels = _labels([model.state_labels for model in models])
     place = {label: number for number, label in enumerate(labels)}
     classes = [np.array([place[label] for label in model.state_labels], np.int64) for model in models]
-    learner = learner_like(first, labels)
-    shards = Shards([model.state or {} for model in models], [model.rows for model in models], classes)
     with fitting("a model"):
+        learner = learner_like(first, labels)
+    shards = Shards([model.state or {} for model in models], [model.rows for model in models], classes)
+    with fitting("a model"), np.errstate(divide="raise", over="raise", invalid="raise"):
         learner.merge(shards)
     return model_of_learner(
         learner,

@@ -185,7 +185,10 @@ def model_of(meta: dict[str, Any], members: dict[str, NDArray[Any]], path: str |
     """The model in an archive; `path` is for messages."""
     check_kind(meta, FORMAT, VERSION, path)
     try:
-        return _from_parts(meta, members)
+        found = _from_parts(meta, members)
+        if found.reading.get("kmer") and not found.has_products:
+            found.keys()
+        return found
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise CorruptError(f"{path}: not a valid model: {error!r}") from None
 
@@ -225,6 +228,10 @@ def _from_parts(meta: dict[str, Any], members: dict[str, NDArray[Any]]) -> Model
         raise ValueError("a class without a label")
     if meta["kind"] not in ("numbers", "binary", "classes") or intercepts.ndim != 1 or not len(intercepts):
         raise ValueError("what it predicts is not said")
+    if not (np.isfinite(selection.weights).all() and np.isfinite(intercepts).all()):
+        raise ValueError("a weight is no finite number")
+    if not isinstance(meta["options"].get("set", {}), dict):
+        raise TypeError("--set is no table")
     return Model(
         name_classes(selection, labels),
         intercepts,

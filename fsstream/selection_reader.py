@@ -27,8 +27,11 @@ _ZIP, _PARQUET = b"PK\x03\x04", b"PAR1"
 
 def load_selection(path: str) -> tuple[Selection, Model | None]:
     """What was selected, from whichever file holds it."""
-    data = _bytes_of(path)
-    name = "<stdin>" if path == "-" else path
+    return parse_selection(_bytes_of(path), "<stdin>" if path == "-" else path)
+
+
+def parse_selection(data: bytes, name: str) -> tuple[Selection, Model | None]:
+    """What was selected, in the bytes of a file; `name` is for messages."""
     if not data.strip():
         raise DataError(f"{name}: no selection: there is nothing in it", hint="did what wrote it fail?")
     if data.startswith(_ZIP):
@@ -55,8 +58,8 @@ def _selection(records: Iterable[tuple[int, dict[str, Any]]], path: str) -> Sele
     for line, record in records:
         try:
             names.append(to_bytes(record["feature"]))
-            weights.append(float(record.get("weight", 0)))
-        except (KeyError, ValueError, TypeError, AttributeError):
+            weights.append(_weight(record.get("weight", 0)))
+        except (KeyError, ValueError, TypeError, AttributeError, OverflowError):
             raise DataError("expected a line of a selection", path=path, line=line, hint=_HINT) from None
         classes.append(record.get("class"))
         groups.append(record.get("group"))
@@ -66,6 +69,13 @@ def _selection(records: Iterable[tuple[int, dict[str, Any]]], path: str) -> Sele
         None if None in classes else classes,
         None if None in groups else groups,
     )
+
+
+def _weight(value: Any) -> float:
+    weight = float(value)
+    if not abs(weight) <= float(np.finfo(np.float32).max):
+        raise ValueError("no finite number of 32 bits")
+    return weight
 
 
 _HINT = 'such lines begin like {"rank":1,"feature":"word","weight":0.5}'

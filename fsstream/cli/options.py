@@ -180,10 +180,17 @@ def _config_option(kind: type[Any]) -> click.Option:
 def read_config(path: str, kind: type[Any]) -> dict[str, Any]:
     """The options of a TOML file by field name; an unknown key is an error with a suggestion."""
     try:
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        options = from_mapping(kind, table)
+        data = Path(path).read_bytes()
     except OSError as error:
         raise UsageError(f"--config {path}: {error.strerror}") from None
+    return config_of(data, path, kind)
+
+
+def config_of(data: bytes, path: str, kind: type[Any]) -> dict[str, Any]:
+    """The options in the bytes of a TOML file; `path` is for messages."""
+    try:
+        table = tomllib.loads(data.decode())
+        options = from_mapping(kind, table)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"--config {path}: not valid TOML: {error}") from None
     except UsageError as error:
