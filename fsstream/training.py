@@ -100,8 +100,8 @@ class StatePredictor:
                 f"the model holds nothing to predict with: {model.options['algo']} selects no features",
                 hint="train it again: its models hold its table now",
             )
-        self._learner = learner_like(model, model.state_labels)
         with fitting("the model"):
+            self._learner = learner_like(model, model.state_labels)
             self._learner.restore(model.state)
         self.outputs = model.outputs
         self._sign = np.float32(-1 if turned(model.kind, model.state_labels) else 1)
@@ -113,7 +113,7 @@ class StatePredictor:
 
 def predicts_with_state(model: Model) -> bool:
     """Whether its backend's selection is not all there is to its predictions."""
-    return find_backend(str(model.options["algo"])).predicts_with_state
+    return find_backend(str(model.options.get("algo"))).predicts_with_state
 
 
 def model_of_learner(learner: Learner, labels: tuple[str, ...], *, with_state: bool, **told: Any) -> Model:

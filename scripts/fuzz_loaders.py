@@ -159,11 +159,11 @@ def targets(folder: Path) -> dict[str, Target]:
 
     return {
         "archive": (lambda rng: unpack(sealed(changed_bytes(plain, rng)), "model"), {5}),
-        "model": (read_model, {5}),
+        "model": (read_model, {2, 5}),
         "model bytes": (lambda rng: parse_model(sealed(changed_bytes(plain, rng)), "model"), {5}),
         "checkpoint": (lambda rng: checkpoint_of(*changed_parts(*checkpoint, rng), "saved"), {5}),
         "resume": (go_on, {1, 2, 3, 4, 5}),
-        "merge": (merged, {1, 2, 5}),
+        "merge": (merged, {1, 2, 4, 5}),
         "selection": (read_selection, {3, 5}),
         "config": (read_config, {2}),
     }
