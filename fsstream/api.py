@@ -82,7 +82,7 @@ def select(
 
     >>> outcome = fsstream.select("data/spam_sample.tsv.gz", k=3, format="tokens")
     >>> outcome.names
-    ['re', 'wrote', 'click']
+    ['re', 'click', 'our']
     >>> X = np.array([[1, 0, 3], [0, 2, 1], [2, 0, 2], [0, 1, 3]])
     >>> fsstream.select(X, ["no", "yes", "no", "yes"], k=1, names=["a", "b", "c"]).names
     ['b']
@@ -116,7 +116,7 @@ class Selector:
     >>> for rows in fsstream.read("data/spam_sample.tsv.gz", format="tokens"):
     ...     selector.update(rows)
     >>> selector.selection.names
-    ['re', 'wrote', 'click']
+    ['re', 'click', 'our']
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.oracle.mission_oracle import in_lanes, loss_slope
+from tests.oracle.mission_oracle import in_lanes, loss_slope, loss_value
 from tests.oracle.sketch_oracle import BlockOracle, F
 
 ZERO = F(0)
@@ -103,15 +103,29 @@ class NewtonOracle:
         self.cells: dict[tuple[int, int], Evidence] = {}
         self.weights: dict[int, F] = {}
         self.evidence: dict[int, Evidence] = {}
-        self.intercept = self.intercept_evidence = self.spread = self.threshold = 0.0
-        self.rows = 0
+        self.intercept = self.intercept_evidence = self.threshold = 0.0
+        self.rows = self.entries = 0
+        self.losses = self.plain_losses = self.targets = self.importance = 0.0
 
     @property
     def prior(self) -> float:
-        return 0.02 * self.spread / self.rows
+        left = self.losses / self.plain_losses if self.losses < self.plain_losses else 1.0
+        return 0.3 * max(left, 0.2) ** 3 * (self.rows + self.entries) / self.rows
+
+    def meet(self, u: float, y: float, importance: float) -> None:
+        """The row's loss, and what it would be without any feature."""
+        mean = self.targets / self.importance if self.importance and self.loss == "squared" else 0.0
+        self.losses += importance * loss_value(self.loss, u, y)
+        self.plain_losses += importance * loss_value(self.loss, mean, y)
+        self.targets += importance * y
+        self.importance += importance
 
     def cell(self, key: int) -> Evidence:
         return self.cells.setdefault(self.sketch.pair(key), Evidence())
+
+    def rate(self, known: Evidence) -> F:
+        evidence = known.count + F(self.prior)
+        return known.count / min(evidence, np.sqrt(F(50) * evidence)) / known.scaled
 
     def claim(self, contribution: float, known: Evidence) -> float:
         return fourth_power(contribution) * (float(known.count) + self.prior)
@@ -123,6 +137,7 @@ class NewtonOracle:
             [float(self.weights[key]) * float(x) for key, x in row if key in self.weights]
         )
         self.rows += 1
+        self.meet(u, y, importance)
         self.fade()
         v = F(importance * max(curvature(self.loss, u, y), 1e-4))
         estimates = {key: self.sketch.query(key) for key, _ in row}
@@ -131,9 +146,7 @@ class NewtonOracle:
             mine = self.evidence[key] if key in self.weights else self.cell(key)
             mine.scaled, mine.count = after.scaled, after.count
         self.intercept_evidence += float(v)
-        shares = {key: float(known[key].count / known[key].scaled * (x * x)) for key, x in row}
-        self.spread += 1.0 + in_lanes([shares[key] for key, _ in row if key in self.weights])
-        self.spread += in_lanes([shares[key] for key, _ in row if key not in self.weights])
+        self.entries += len(row)
         self.move(row, u, y, importance, known, estimates)
         return u
 
@@ -159,9 +172,7 @@ class NewtonOracle:
         return Evidence(scaled + v * square, known.count + v)
 
     def move(self, row, u: float, y: float, importance: float, known, estimates) -> None:
-        rate = {
-            key: known[key].count / (known[key].count + F(self.prior)) / known[key].scaled for key, _ in row
-        }
+        rate = {key: self.rate(known[key]) for key, _ in row}
         rate0 = 1 / (self.intercept_evidence + self.prior) if self.with_intercept else 0.0
         active = {key for key, _ in row if key in self.weights}
         pull = {key: float(rate[key] * (x * x)) for key, x in row}

@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 
     State = dict[str, NDArray[Any]]
 
-PRIOR = 0.02  # evidence before any row, as a share of the mean row's
+PRIOR = 0.02  # evidence before any row of softmax, as a share of the mean row's
 
 
 def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
-    """One output. numbers: intercept, its evidence, spread, threshold, losses and their weight, fading."""
+    """One output.
+
+    numbers: intercept, its evidence, entries, threshold, losses of late and their weight, fading, losses,
+    losses without any feature, targets, weight of rows.
+    """
     numbers = np.stack([state["newton"] for state in shards.states])
     fading = numbers[:, 6].copy()
     numbers[:, 1] *= fading
@@ -45,7 +49,7 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
         ]
     )
     unit = unit_of(known.evidence)
-    claims = np.abs(weights) * unit * known.stature(PRIOR * merged[2] / max(int(counts[0]), 1))
+    claims = np.abs(weights) * unit * known.stature(prior_evidence(merged, int(counts[0])))
     kept, left = np.arange(len(weights)), np.empty(0, np.int64)
     if len(weights) >= 2 * k:
         kept, left = features.best(claims, k)
@@ -63,6 +67,13 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
         "sketch": with_pairs(sketch.cells(), cells, part),
         "collisions": shards.count("collisions"),
     }
+
+
+def prior_evidence(numbers: NDArray[np.float64], rows: int) -> float:
+    """What stands behind a weight of 0 before any row (native/learn/prior.hpp)."""
+    losses, plain_losses = numbers[7:9].tolist()
+    left = max(losses / plain_losses, 0.2) if losses < plain_losses else 1.0
+    return 0.3 * left**3 * float(numbers[2]) / max(rows, 1)
 
 
 def pairs_of(cells: NDArray[np.float32], part: int) -> NDArray[np.float32]:

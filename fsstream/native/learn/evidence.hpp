@@ -15,6 +15,7 @@ namespace fsstream {
 
 struct Evidence {
   static constexpr double kPrior = 0.02;           // of the mean row: what is known before any row
+  static constexpr float kSettled = 50.0F;         // from here on steps fall with the root of the evidence
   static constexpr double kLeastCurvature = 1e-4;  // a row that is understood still counts
   static constexpr float kLargestSquare = 1e26F;   // of an entry: P must not overflow
   static constexpr float kLeastSquare = 1e-30F;    // smaller ones count as none: P must not vanish

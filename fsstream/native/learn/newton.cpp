@@ -88,10 +88,11 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   const RowLoss loss(loss_, score, target);
   progressive_loss_ += importance * loss.value();
   progressive_weight_ += importance;
+  prior_.meet(loss_, loss.value(), target, importance);
   ++rows_;
   if (forget_ < 1.0) fade();
   if (importance <= 0.0) {
-    spread_ += 1.0;
+    prior_.entries += 1.0;
     return score;
   }
   gather_evidence(static_cast<float>(importance * std::max(loss.curvature(), Evidence::kLeastCurvature)));
@@ -116,8 +117,8 @@ double Newton::look_up(const Batch& batch, std::size_t first, std::size_t size, 
   return kernels_.dot_slots(active_.weights(), active_.stride(), slots_.data(), active_values_.data(), actives_);
 }
 
-// P and C of every feature of the row with this row's share, what the sketch says of the others, and the
-// spread that the prior is taken from. Nothing is changed before all is read.
+// P and C of every feature of the row with this row's share, what the sketch says of the others, and how many
+// entries count. Nothing is changed before all is read.
 void Newton::gather_evidence(float v) {
   for (std::size_t i = 0; i < actives_; ++i) {
     const Evidence known = evidence_of(slots_[i]);
@@ -128,11 +129,12 @@ void Newton::gather_evidence(float v) {
   const BlockRows rows = sketch_.rows(others_hashed_, 0);
   sketch_.kernels().estimate(rows, others_, estimates_.data() + at);
   sketch_.kernels().pairs(rows, others_, scaled_.data() + at, counts_.data() + at);
-  row_.meet(active_values_.data(), actives_, v, true, scaled_.data(), counts_.data(), estimates_.data(), terms_.data());
-  row_.meet(other_values_.data(), others_, v, false, scaled_.data() + at, counts_.data() + at, estimates_.data() + at,
-            terms_.data() + at);
+  const std::size_t entries = row_.meet(active_values_.data(), actives_, v, true, scaled_.data(), counts_.data(),
+                                        estimates_.data(), terms_.data()) +
+                              row_.meet(other_values_.data(), others_, v, false, scaled_.data() + at,
+                                        counts_.data() + at, estimates_.data() + at, terms_.data() + at);
   intercept_evidence_ += v;
-  spread_ += 1.0 + row_.sum(terms_.data(), actives_) + row_.sum(terms_.data() + at, others_);
+  prior_.entries += 1.0 + static_cast<double>(entries);
 }
 
 void Newton::move(const RowLoss& loss, double h) {
@@ -265,8 +267,9 @@ std::pair<double, double> Newton::take_progress() {
 }
 
 void Newton::save(StateWriter& out) const {
-  const double numbers[] = {intercept_,        intercept_evidence_, spread_, threshold_,
-                            progressive_loss_, progressive_weight_, fading_};
+  const double numbers[] = {intercept_,          intercept_evidence_, prior_.entries, threshold_,
+                            progressive_loss_,   progressive_weight_, fading_,        prior_.losses,
+                            prior_.plain_losses, prior_.targets,      prior_.weight};
   out.put("newton", std::span<const double>(numbers));
   const std::uint64_t counts[] = {rows_, prunes_};
   out.put("rows", std::span<const std::uint64_t>(counts));
@@ -282,10 +285,10 @@ void Newton::save(StateWriter& out) const {
 }
 
 void Newton::load(const StateReader& in) {
-  const auto numbers = of_size(in.doubles("newton"), 7, "newton");
+  const auto numbers = of_size(in.doubles("newton"), 11, "newton");
   intercept_ = numbers[0];
   intercept_evidence_ = numbers[1];
-  spread_ = numbers[2];
+  prior_ = {numbers[2], numbers[7], numbers[8], numbers[9], numbers[10]};
   threshold_ = numbers[3];
   progressive_loss_ = numbers[4];
   progressive_weight_ = numbers[5];

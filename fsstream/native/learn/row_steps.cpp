@@ -22,10 +22,9 @@ inline void square(const float* __restrict values, std::size_t count, float* __r
   }
 }
 
-void meet(const float* __restrict values, std::size_t count, float v, bool own, float* __restrict scaled,
-          float* __restrict counts, float* __restrict estimates, float* __restrict terms) {
+std::size_t meet(const float* __restrict values, std::size_t count, float v, bool own, float* __restrict scaled,
+                 float* __restrict counts, float* __restrict estimates, float* __restrict squares) {
   const std::size_t whole = whole_lanes(count);
-  float* __restrict squares = terms;
   square(values, whole, squares);
   if (own) {
     for (std::size_t j = 0; j < whole; ++j) {
@@ -40,29 +39,29 @@ void meet(const float* __restrict values, std::size_t count, float v, bool own, 
       scaled[j] = squares[j] > 0.0F ? typical : scaled[j];
     }
   }
+  std::size_t entries = 0;
+  for (std::size_t j = 0; j < whole; ++j) entries += squares[j] > 0.0F ? 1 : 0;
   for (std::size_t j = 0; j < whole; ++j) {
     const float share = squares[j] > 0.0F ? v : 0.0F;
-    const float evidence = counts[j] + share;
     const float grown = scaled[j] + share * squares[j];
-    const float scale = grown > kLeast ? grown : kLeast;
-    counts[j] = evidence;
-    scaled[j] = scale;
-    const float term = evidence / scale * squares[j];
-    terms[j] = squares[j] > 0.0F ? term : 0.0F;
+    counts[j] += share;
+    scaled[j] = grown > kLeast ? grown : kLeast;
   }
+  return entries;
 }
 
 void rate(const float* __restrict values, std::size_t count, float prior, const float* __restrict scaled,
           const float* __restrict counts, float* __restrict steps, float* __restrict terms) {
   const std::size_t whole = whole_lanes(count);
-  float* __restrict squares = terms;
-  square(values, whole, squares);
   for (std::size_t j = 0; j < whole; ++j) {
-    const float rate = counts[j] / (counts[j] + prior) / scaled[j];
+    const float square = terms[j];
+    const float evidence = counts[j] + prior;
+    const float slow = __builtin_sqrtf(Evidence::kSettled * evidence);
+    const float rate = counts[j] / (evidence < slow ? evidence : slow) / scaled[j];
     const float step = rate * values[j];
-    steps[j] = squares[j] > 0.0F ? step : 0.0F;
-    const float term = rate * squares[j];
-    terms[j] = squares[j] > 0.0F ? term : 0.0F;
+    steps[j] = square > 0.0F ? step : 0.0F;
+    const float term = rate * square;
+    terms[j] = square > 0.0F ? term : 0.0F;
   }
 }
 

@@ -15,11 +15,11 @@
 namespace fsstream {
 
 struct RowSteps {
-  // P and C with this row's share v; terms[j] = x^2 C / P. What has no P of its `own`, or had none yet, takes
-  // C x^2 for it; and its estimate is dropped when the shared P is a stranger's (see Evidence).
-  void (*meet)(const float* values, std::size_t count, float v, bool own, float* scaled, float* counts,
-               float* estimates, float* terms);
-  // steps[j] = r x, terms[j] = r x^2, with r = 1 / (P (1 + prior / C)).
+  // P and C with this row's share v, squares[j] = x^2; returns how many entries count. What has no P of its `own`,
+  // or had none yet, takes C x^2 for it; and its estimate is dropped when the shared P is a stranger's (see Evidence).
+  std::size_t (*meet)(const float* values, std::size_t count, float v, bool own, float* scaled, float* counts,
+                      float* estimates, float* squares);
+  // steps[j] = r x, terms[j] = r x^2 instead of x^2, with r = C / (P min(E, sqrt(50 E))), E = C + prior.
   void (*rate)(const float* values, std::size_t count, float prior, const float* scaled, const float* counts,
                float* steps, float* terms);
   // steps[j] *= step, at typical size; claims[j] = estimate after it, to the fourth power, times C + prior.
