@@ -36,6 +36,14 @@ def test_c_follows_the_scale_of_the_rows():
     assert found == pytest.approx([100.0, 2.0, 10.0])
 
 
+def test_c_of_groups_in_dense_rows_follows_the_length_of_k():
+    wide = Seen(rows=2000, entries=16_000_000, features=8000, mean_square=8000.0, groups=800)
+    assert pytest.approx(20 / 400) == schedule(40, FgmParameters(), wide).C
+    assert pytest.approx(20 / 8000) == schedule(900, FgmParameters(), wide).C
+    sparse = Seen(rows=2000, entries=100_000, features=8000, mean_square=1.0, groups=8000)
+    assert pytest.approx(20) == schedule(40, FgmParameters(), sparse).C
+
+
 def test_what_is_given_wins():
     plan = schedule(50, FgmParameters(B=7, C=3.0, trim=1.2), TEXT)
     assert (plan.B, plan.C, plan.target) == (7, 3.0, 60)

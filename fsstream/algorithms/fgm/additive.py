@@ -66,6 +66,9 @@ class AdditiveMachine(GroupMachine):
         """|phi(x)|^2 of a row is at most the number of its values."""
         return self.scores.entries / max(self.scores.rows, 1)
 
+    def _groups(self) -> int:
+        return 0
+
     def _score(self) -> Iterator[Scan]:
         additive = AdditiveScores(self.scores, self._map, self.current_residuals(), self._memory // 4)
         while not additive.done:

@@ -94,6 +94,12 @@ class GroupMachine(Machine):
         yield from self._gather(ids)
         return ids
 
+    def _groups(self) -> int:
+        if self._by_namespace:
+            return len(self.scores.namespaces()[1])
+        named = {path for groups in self._table.values() for group in groups for path in self._paths(group)}
+        return len(named) + max(0, self.scores.features - len(self._table))
+
     def _squares(self) -> NDArray[np.float64]:
         """What the features of a group add up to its score, by feature."""
         return self.scores.scores() ** 2

@@ -110,7 +110,7 @@ class Machine:
 
     def _begin(self) -> None:
         scores = self.scores
-        seen = Seen(scores.rows, scores.entries, scores.features, self._mean_square())
+        seen = Seen(scores.rows, scores.entries, scores.features, self._mean_square(), self._groups())
         self.plan = schedule(self._k, self._parameters, seen)
         targets = scores.targets.astype(np.float64)
         costs = self.plan.C * scores.importance.astype(np.float64)
@@ -132,6 +132,10 @@ class Machine:
     def _mean_square(self) -> float:
         """Mean |x_i|^2 of what is learned from."""
         return self.scores.square_sum / max(self.scores.rows, 1)
+
+    def _groups(self) -> int:
+        """How many groups there are; 0: single features are selected."""
+        return 0
 
     def current_residuals(self) -> NDArray[np.float64]:
         """alpha_i y_i for the next worst case."""

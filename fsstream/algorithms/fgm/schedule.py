@@ -26,6 +26,7 @@ class Seen:
     entries: int
     features: int
     mean_square: float  # of |x_i|, over rows
+    groups: int = 0  # that k counts; 0: it counts features
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def schedule(k: int, parameters: FgmParameters, seen: Seen) -> Schedule:
         B = math.ceil(k / PAPER_ROUNDS)
     else:
         B = max(2, min(10, k // 10), math.ceil(target / MOST_ROUNDS))
-    C = parameters.C or (PAPER_C if literal else cost(seen))
+    C = parameters.C or (PAPER_C if literal else cost(k, seen))
     return Schedule(k=k, B=B, target=target, C=C, rounds=rounds)
 
 
@@ -67,9 +68,18 @@ def over_generation(k: int, seen: Seen) -> float:
     """Trimming needs rows enough to tell features apart; sparse ones have more near-copies to drop."""
     if seen.rows < 8 * k:
         return 1.0
-    return 2.0 if seen.entries < SPARSE * seen.rows * seen.features else 1.5
+    return 2.0 if is_sparse(seen) else 1.5
 
 
-def cost(seen: Seen) -> float:
-    """C for rows of any length: what C = 100 is for rows of unit length, less when rows are few."""
-    return min(100.0, max(10.0, seen.rows / 100)) / (seen.mean_square or 1.0)
+def is_sparse(seen: Seen) -> bool:
+    """Whether most features are absent from most rows."""
+    return seen.entries < SPARSE * seen.rows * seen.features
+
+
+def cost(k: int, seen: Seen) -> float:
+    """C for rows of any length: what C = 100 is for rows of unit length, less when rows are few.
+
+    Of groups in dense rows the length of k counts: |x_i|^2 grows with all that are never chosen.
+    """
+    share = 1.0 if is_sparse(seen) or not seen.groups else min(1.0, k / seen.groups)
+    return min(100.0, max(10.0, seen.rows / 100)) / (share * seen.mean_square or 1.0)
