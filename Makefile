@@ -1,5 +1,5 @@
 # One door for people and for CI. PYTHON may name any Python from 3.11 on; ARGS goes to pytest.
-.PHONY: build demo test lint format types asan fuzz fuzz-long pythons wheel check clean
+.PHONY: build demo test lint format types asan tsan fuzz fuzz-long pythons wheel check clean
 PYTHON ?= python3
 BOOTSTRAP = command -v "$(PYTHON)" >/dev/null || { echo "fsstream: error: no $(PYTHON): install it (Debian, Ubuntu: apt install python3; Fedora: dnf install python3)" >&2; exit 1; }; "$(PYTHON)" scripts/bootstrap.py
 BIN = "$(CURDIR)/.venv/bin"
@@ -37,8 +37,13 @@ types:
 
 # The test suite on a core that stops at the first bad access or undefined behaviour.
 asan:
-	@$(BOOTSTRAP) --extra test --sanitized
-	@scripts/sanitized.sh -m pytest -q -n 2 --timeout 600 --hypothesis-profile ci $(ARGS)
+	@$(BOOTSTRAP) --extra test --sanitized asan
+	@scripts/sanitized.sh asan -m pytest -q -n 2 --timeout 600 --hypothesis-profile ci $(ARGS)
+
+# What runs in threads, on a core that stops at the first race.
+tsan:
+	@$(BOOTSTRAP) --extra test --sanitized tsan
+	@scripts/sanitized.sh tsan -m pytest -q --timeout 600 $(or $(ARGS),tests/threads)
 
 # Coverage-guided inputs for the parsers and the spool, under both sanitizers; needs clang++. Short, the same each time.
 fuzz:

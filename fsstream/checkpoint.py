@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from fsstream import __version__
 from fsstream._native import RunningDigest
 from fsstream.archive import check_kind, load, write
-from fsstream.config import SelectOptions, from_mapping
+from fsstream.config import LOSSES, SelectOptions, from_mapping
 from fsstream.errors import CorruptError, DataError, FsstreamError, UsageError
 from fsstream.feeds import FeedState
 from fsstream.publish import Publisher
@@ -194,6 +194,8 @@ def _snapshot_from(plain: Mapping[str, Any] | None, members: Members) -> Snapsho
         return None
     feed = plain["feed"]
     labels = tuple(str(label) for label in feed["labels"])
+    if feed["loss"] not in LOSSES:
+        raise ValueError("there is no such loss")
     return Snapshot(
         passes=int(plain["passes"]),
         feed=FeedState(

@@ -150,15 +150,18 @@ def bring_up_to_date(environment, extras):
     return wanted
 
 
-def bring_sanitized_up_to_date(environment, main, built):
-    """A second environment, the core in it with sanitizers, all other packages those of the main one."""
+def bring_sanitized_up_to_date(sanitizers, main, built):
+    """Another environment, the core in it with sanitizers, all other packages those of the main one."""
+    environment = Environment(ROOT / "build" / sanitizers / "venv")
     wanted = {name: built[name] for name in ("project", "sources")}
     if read_stamp(environment) == wanted:
         return
     make_ready(environment)
     (environment.site_packages / "main.pth").write_text(f"{main.site_packages}\n")
-    say("compiling the core with AddressSanitizer and UndefinedBehaviorSanitizer")
-    install_package(environment, "cmake.define.FSSTREAM_SANITIZE=ON", "build-dir=build/sanitized/cmake")
+    say(f"compiling the core for {sanitizers}")
+    install_package(
+        environment, f"cmake.define.FSSTREAM_SANITIZE={sanitizers}", f"build-dir=build/{sanitizers}/cmake"
+    )
     write_stamp(environment, wanted)
 
 
@@ -166,14 +169,15 @@ def main():
     use_a_new_enough_python()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--extra", action="append", default=[], help="an extra of pyproject.toml; repeatable")
-    parser.add_argument("--sanitized", action="store_true", help="make build/sanitized/venv too")
+    parser.add_argument(
+        "--sanitized", choices=["asan", "tsan"], help="make a venv with these below build/ too"
+    )
     options = parser.parse_args()
     with only_one():
         main_environment = Environment(ROOT / ".venv")
         built = bring_up_to_date(main_environment, options.extra)
         if options.sanitized:
-            sanitized = Environment(ROOT / "build" / "sanitized" / "venv")
-            bring_sanitized_up_to_date(sanitized, main_environment, built)
+            bring_sanitized_up_to_date(options.sanitized, main_environment, built)
 
 
 if __name__ == "__main__":
