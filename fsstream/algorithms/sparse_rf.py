@@ -7,7 +7,7 @@ Rounds     R features are drawn and join those with a weight; the problem over b
            `steps` Newton steps, the last one by the duality gap.
 k          With --k the l1 weight follows the features: rounds leave between k and 2 k of them. At the
            end the largest l1 weight that still leaves k is found by halving, the smallest |weight|
-           beyond k go, and the k that stay are fitted again with a ridge of 1/N instead of the l1
+           beyond k go, and the k that stay are fitted again with a ridge of 10/N instead of the l1
            weight, because l1 shrinks what it keeps. Where fewer bring the loss to nothing, the
            steepest of the others join that fit. With --l1 nothing is searched; with both it is
            then trimmed.

@@ -164,7 +164,7 @@ def test_one_step_is_the_minimum_of_the_second_order_model(count, intercept):
 
 
 def test_k_features_come_out_where_fewer_leave_no_loss():
-    X = np.linspace(-1, 1, 60)[:, None].astype(np.float32).astype(np.float64)
+    X = np.linspace(-1, 1, 600)[:, None].astype(np.float32).astype(np.float64)
     y = np.where(X[:, 0] > 0, 1.0, -1.0).astype(np.float32)
     learner = learned(X, y, "squared-hinge", k=30, draw=50, rounds=2)
     assert len(learner.selection()) == 30

@@ -22,6 +22,7 @@ STEP = 1.4
 SMALLEST = 1e-9  # of the l1 weight that leaves nothing
 CLOSE = 1.002
 SEARCH_STEPS = 20
+REFIT_RIDGE = 10.0  # over N
 REFIT_TOLERANCE = 1e-4
 REFIT_STEPS = 2000
 
@@ -71,7 +72,7 @@ class RegularisationPath:
         machine.problem.start_from(weights, intercept)
         machine.keep_largest(self._k)
         if refit:
-            machine.solve(0.0, 1.0 / machine.rows.rows, REFIT_TOLERANCE, REFIT_STEPS)
+            machine.solve(0.0, REFIT_RIDGE / machine.rows.rows, REFIT_TOLERANCE, REFIT_STEPS)
         return found
 
     def _search(self) -> tuple[float, NDArray[np.float64], float]:
