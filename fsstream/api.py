@@ -177,9 +177,10 @@ class Selector:
             self._begin(self._labels_waiting())
         assert self._training is not None
         self._training.aim.check_rows()
-        if self._training.learner.rows_a_step == 1:
+        learner = self._training.learner
+        if learner.rows_a_step == 1 and not (self._options.with_state or learner.predicts_with_state):
             return self._training.model()
-        # Rows that wait for others of their step count in the model, and go on waiting here.
+        # A model's rows have ended: those that wait for others of their step count in it, and go on waiting here.
         settled = copy.deepcopy(self)._training
         assert settled is not None
         settled.learner.end_pass()

@@ -47,8 +47,9 @@ def test_a_ladder_is_its_rungs_side_by_side(data, method, loss, k):
     enough = [i for i, count in enumerate(counts) if count >= k]
     best = min(enough, key=lambda i: counts[i]) if enough else len(rungs) - 1
     assert ladder.best_rung == best
-    np.testing.assert_array_equal(weights_of(ladder, rows.shape[1]), weights[best])
-    assert ladder.intercept == alone[best].intercept
+    # A row that only other rungs learn from shrinks this one at once instead of later: rounding differs.
+    np.testing.assert_allclose(weights_of(ladder, rows.shape[1]), weights[best], rtol=1e-6)
+    assert ladder.intercept == pytest.approx(alone[best].intercept, rel=1e-9)
 
 
 @given(streams(counts=True), methods, st.integers(0, 60))

@@ -181,7 +181,14 @@ def test_a_warm_start_scores_as_the_model_it_came_from():
     old = learner(20, sketch_width=1 << 12)
     old.update(batch_of(data))
     labels = tuple("abcd")
-    model = Model(name_classes(old.selection(), labels), old.intercepts(), "classes", "softmax", labels)
+    model = Model(
+        name_classes(old.selection(), labels),
+        old.intercepts(),
+        "classes",
+        "softmax",
+        labels,
+        {"algo": "mission"},
+    )
     new = learner(20, labels=labels, sketch_width=1 << 12)
     new.start_from(model)
     assert selected(new) == pytest.approx(selected(old), rel=1e-5)
