@@ -180,7 +180,7 @@ class Selector:
         learner = self._training.learner
         if learner.rows_a_step == 1 and not (self._options.with_state or learner.predicts_with_state):
             return self._training.model()
-        # A model is of rows that have ended: those that wait for others of their step count, and go on waiting.
+        # Rows that wait for others of their step count in a model, and go on waiting here.
         settled = copy.deepcopy(self)._training
         assert settled is not None
         settled.learner.end_pass()
