@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fsstream.errors import FsstreamError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -18,8 +20,10 @@ def write(pieces: Iterable[bytes]) -> None:
     try:
         sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        # What is still buffered must not raise again when the interpreter ends.
+    except OSError as error:
+        # What is still buffered must not raise again when the interpreter ends, and change the exit status.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise click.exceptions.Exit(0) from None
+        if isinstance(error, BrokenPipeError):
+            raise click.exceptions.Exit(0) from None
+        raise FsstreamError(f"standard output: {error.strerror}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fsstream import _native
@@ -78,6 +78,9 @@ def test_kernel_is_the_oracle(seed, n, p, k, columns, scans, density, intercept,
         pool = run_native(X, y, scans, k, columns, sparse, intercept=intercept, ridge=ridge)
         assert [int(name) for name in pool.retained] == oracle.ids
         assert pool.model_size == len(oracle.model)
+        # Without ridge, columns that depend on each other leave the weights open.
+        chosen = X[:, oracle.ids]
+        assume(ridge > 0 or np.linalg.matrix_rank(np.c_[chosen, np.ones(n)]) > len(oracle.ids))
         expected = oracle.selection() if oracle.ids else {}
         found = as_dict(pool.select("squared"))
         assert found.keys() == expected.keys()
