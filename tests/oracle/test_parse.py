@@ -86,6 +86,13 @@ def test_native_equals_twin(form: str, data: st.DataObject, ngrams: int) -> None
     assert_equal_to_twin(form, data.draw(_text(form)), ngrams)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_what_follows_the_highest_index_is_checked_as_before(form: str) -> None:
+    """Sample 0 of a column, for one, in reach of the reader that takes plain entries."""
+    line = b"1 18446744073709551615:0.0" + b" 0:0.5" * 20 + b" 3:0.25" * 20
+    assert_equal_to_twin(form, line, 1)
+
+
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
 @pytest.mark.parametrize("form", FORMS)

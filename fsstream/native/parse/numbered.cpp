@@ -48,7 +48,10 @@ Verdict NumberedEntries::read(Batch& batch, const char* p, const char* end) {
     const Verdict verdict = read_entry(at.p, end, index, value);
     if (!verdict.good()) return verdict;
     at.put(index, value);
-    at.descends |= at.above == 0;  // nothing is above the highest index: whether it comes again is not known
+    if (at.above == 0) {  // nothing is above the highest index: whether it comes again is not known
+      at.descends = true;
+      at.above = lowest_;
+    }
   }
   batch.keys.set_size(static_cast<std::size_t>(at.key - batch.keys.data()));
   batch.values.set_size(static_cast<std::size_t>(at.value - batch.values.data()));
