@@ -271,21 +271,6 @@ def split_class_weight(item: str) -> tuple[str, float]:
     return label, value
 
 
-def parse_parameters(parameters: type, settings: Iterable[str], algo: str) -> Any:
-    """The backend's Parameters from `--set` items; UsageError names what exists."""
-    fields = {field.name: field for field in dataclasses.fields(parameters)}
-    values: dict[str, Any] = {}
-    for item in settings:
-        key, equals, text = item.partition("=")
-        key = key.strip().replace("-", "_")
-        if not equals:
-            raise UsageError(f"--set: expected KEY=VALUE, got {item!r}")
-        if key not in fields:
-            raise UsageError(f"--set: {algo} has no parameter {key!r}", hint=suggest(key, fields))
-        values[key] = _parse_parameter(fields[key], text.strip())
-    return parameters(**values)
-
-
 def suggest(word: str, known: Iterable[str]) -> str:
     """The hint for a name that does not exist."""
     known = sorted(known)
@@ -293,38 +278,6 @@ def suggest(word: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {close[0]!r}?"
     return f"there is: {', '.join(known)}" if known else "there is none to set"
-
-
-def _parse_parameter(field: dataclasses.Field[Any], text: str) -> Any:
-    choices, low, high = (field.metadata.get(name) for name in ("choices", "low", "high"))
-    if choices:
-        if text not in choices:
-            raise UsageError(
-                f"--set {field.name}: expected {' or '.join(choices)}, got {text!r}",
-                hint=suggest(text, choices),
-            )
-        return text
-    integer = str(field.type).startswith("int")
-    try:
-        value = _integer(text) if integer else float(text)
-    except ValueError:
-        expected = "a whole number" if integer else "a number"
-        raise UsageError(f"--set {field.name}: expected {expected}, got {text!r}") from None
-    if (low is not None and not value >= low) or (high is not None and not value <= high):
-        bounds = f"from {low} on" if high is None else f"from {low} to {high}"
-        raise UsageError(f"--set {field.name}: expected a number {bounds}, got {text!r}")
-    return value
-
-
-def _integer(text: str) -> int:
-    """Whole numbers, also as powers: `2^18`."""
-    base, caret, exponent = text.partition("^")
-    if not caret:
-        return int(text)
-    if not 0 <= int(exponent) <= 63:
-        raise ValueError
-    power: int = int(base) ** int(exponent)
-    return power
 
 
 def from_mapping(kind: type[Any], values: Mapping[str, Any]) -> Any:

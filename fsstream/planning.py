@@ -30,9 +30,9 @@ import numpy as np
 
 from fsstream._native import SpoolEncoder
 from fsstream.algorithms.learner import Access, Task
-from fsstream.config import parse_parameters
 from fsstream.errors import DataError, FsstreamError, LimitError
 from fsstream.memory import peak_memory
+from fsstream.parameters import parse_parameters
 from fsstream.reading import Reading
 from fsstream.task import decide
 from fsstream.text import to_text

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from fsstream import __version__
 from fsstream._native import LossMeter
 from fsstream.checkpoint import Snapshot
-from fsstream.config import parse_parameters
 from fsstream.course import Course
 from fsstream.errors import UsageError, fitting
 from fsstream.feeds import FeedState, make_feed
 from fsstream.memory import peak_memory
 from fsstream.output import first_records
+from fsstream.parameters import parse_parameters
 from fsstream.progress import Progress
 from fsstream.reading import make_reading
 from fsstream.saving import Mark, Saving

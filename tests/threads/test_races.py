@@ -9,6 +9,7 @@ import signal
 import subprocess
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from fsstream import run
@@ -76,10 +77,14 @@ def test_asynchronous_workers_share_their_contributions(tmp_path: Path) -> None:
     path, targets = tmp_path / "columns", tmp_path / "targets"
     path.write_bytes(COLUMNS)
     targets.write_bytes(TARGETS)
+    options = SelectOptions(
+        inputs=(str(path),), quiet=True, k=5, format="columns", targets=str(targets), algo="asy-os",
+        workers=4, set=("asynchronous=yes",),
+    )  # fmt: skip
     for _ in range(3):
-        selected(
-            path, format="columns", targets=str(targets), algo="asy-os", workers=4, set=("asynchronous=yes",)
-        )
+        found = run.select(options).model.selection
+        assert len(found) == 5
+        assert np.isfinite(found.weights).all()
 
 
 def test_a_signal_while_the_parsers_read(tmp_path: Path) -> None:

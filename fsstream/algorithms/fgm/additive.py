@@ -15,7 +15,7 @@ import numpy as np
 
 from fsstream._native import AdditiveMap, AdditiveScores
 from fsstream.algorithms.fgm.groups import GroupMachine
-from fsstream.algorithms.fgm.scans import CollectRuns, Name, RescanScores
+from fsstream.algorithms.fgm.scans import CollectRuns, KeptScan, Name
 from fsstream.expansion import Expansion, part_name
 from fsstream.text import to_text
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fsstream.algorithms.scanning import Scan
 
 
-class ScoreAdditive(RescanScores):
+class ScoreAdditive(KeptScan):
     """|c_j|^2 of as many features as fit."""
 
     def __init__(self, scores: FeatureScores, additive: AdditiveScores) -> None:
@@ -38,10 +38,8 @@ class ScoreAdditive(RescanScores):
     def see(self, batch: Batch, first_row: int) -> None:
         self._additive.add(batch, first_row)
 
-    def use_kept_rows(self) -> bool:
-        if self._scores.rows_kept:
-            self._additive.add_kept()
-        return self._scores.rows_kept
+    def see_kept(self) -> None:
+        self._additive.add_kept()
 
     def finish(self) -> None:
         super().finish()

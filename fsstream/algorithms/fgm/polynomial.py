@@ -17,7 +17,7 @@ import numpy as np
 
 from fsstream._native import PairCollector, PairScores
 from fsstream.algorithms.fgm.machine import Machine
-from fsstream.algorithms.fgm.scans import Collect, Name, RescanScores
+from fsstream.algorithms.fgm.scans import Collect, KeptScan, Name
 from fsstream.errors import LimitError
 from fsstream.pairs import pair_name, single_name
 
@@ -33,7 +33,7 @@ FIRST_SET = 256  # features whose products are summed at first
 SINGLE, PRODUCT = 0, 1
 
 
-class Bounds(RescanScores):
+class Bounds(KeptScan):
     """A_i of every feature."""
 
     def __init__(self, scores: FeatureScores, pairs: PairScores) -> None:
@@ -43,13 +43,11 @@ class Bounds(RescanScores):
     def see(self, batch: Batch, first_row: int) -> None:
         self._pairs.bound(batch, first_row)
 
-    def use_kept_rows(self) -> bool:
-        if self._scores.rows_kept:
-            self._pairs.bound_kept()
-        return self._scores.rows_kept
+    def see_kept(self) -> None:
+        self._pairs.bound_kept()
 
 
-class Sums(RescanScores):
+class Sums(KeptScan):
     """c of the products within a set of features."""
 
     def __init__(self, scores: FeatureScores, pairs: PairScores, count: int) -> None:
@@ -60,13 +58,11 @@ class Sums(RescanScores):
     def see(self, batch: Batch, first_row: int) -> None:
         self._pairs.sum(batch, first_row)
 
-    def use_kept_rows(self) -> bool:
-        if self._scores.rows_kept:
-            self._pairs.sum_kept()
-        return self._scores.rows_kept
+    def see_kept(self) -> None:
+        self._pairs.sum_kept()
 
 
-class CollectPairs(RescanScores):
+class CollectPairs(KeptScan):
     """The columns of chosen products."""
 
     def __init__(
@@ -82,11 +78,9 @@ class CollectPairs(RescanScores):
     def see(self, batch: Batch, first_row: int) -> None:
         self._collector.add(batch, first_row)
 
-    def use_kept_rows(self) -> bool:
-        if self._scores.rows_kept:
-            self._collector.add_kept(self._scores)
-            self._collector.finish()
-        return self._scores.rows_kept
+    def see_kept(self) -> None:
+        self._collector.add_kept(self._scores)
+        self._collector.finish()
 
     def finish(self) -> None:
         super().finish()

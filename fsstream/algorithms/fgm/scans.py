@@ -6,6 +6,7 @@ on rows kept in memory, when they fitted there.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from fsstream._native import CandidateCollector, ColumnCollector
@@ -39,7 +40,21 @@ class RescanScores(Rescan):
         self._scores = scores
 
 
-class Score(RescanScores):
+class KeptScan(RescanScores):
+    """One that rows in memory will do for."""
+
+    @abstractmethod
+    def see_kept(self) -> None:
+        """All rows at once, from memory."""
+
+    def use_kept_rows(self) -> bool:
+        if not self._scores.rows_kept:
+            return False
+        self.see_kept()
+        return True
+
+
+class Score(KeptScan):
     """c = sum of r_i x_i over every feature."""
 
     def __init__(self, scores: FeatureScores, residuals: NDArray[np.float64]) -> None:
@@ -49,12 +64,11 @@ class Score(RescanScores):
     def see(self, batch: Batch, first_row: int) -> None:
         self._scores.add(batch, first_row)
 
-    def use_kept_rows(self) -> bool:
-        # c is then summed column by column, when the largest are asked for.
-        return self._scores.rows_kept
+    def see_kept(self) -> None:
+        """Nothing yet: c is summed column by column, when the largest are asked for."""
 
 
-class CollectScan(RescanScores):
+class CollectScan(KeptScan):
     """What a collector keeps of chosen features."""
 
     def __init__(self, scores: FeatureScores, collector: ColumnCollector) -> None:
@@ -64,12 +78,9 @@ class CollectScan(RescanScores):
     def see(self, batch: Batch, first_row: int) -> None:
         self._collector.add(batch, first_row)
 
-    def use_kept_rows(self) -> bool:
-        if not self._scores.rows_kept:
-            return False
+    def see_kept(self) -> None:
         self._collector.add_kept(self._scores)
         self._collector.finish()
-        return True
 
     def finish(self) -> None:
         super().finish()
