@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ROWS = b"".join(b"%d w%d:1 w%d:2 s%d:0.5\n" % (i % 2, i % 97, i * i % 89, i % 2) for i in range(3000))
 SAMPLES_OF = [range(1, 60, 1 + i % 4) for i in range(400)]
 COLUMNS = b"".join(
-    b"f%d %s\n" % (i, b" ".join(b"%d:%d" % (sample, sample * i % 5 - 2) for sample in samples))
+    b"f%d %s\n" % (i, b" ".join(b"%d:%d" % (sample, sample * sample * i % 97 - 48) for sample in samples))
     for i, samples in enumerate(SAMPLES_OF)
 )
 TARGETS = b"".join(b"%d\n" % (s % 3 == 0) for s in range(60))
@@ -83,7 +83,7 @@ def test_asynchronous_workers_share_their_contributions(tmp_path: Path) -> None:
     )  # fmt: skip
     for _ in range(3):
         found = run.select(options).model.selection
-        assert 0 < len(found) <= 5  # equal columns: a race may leave one without weight
+        assert len(set(found.names)) == 5
         assert np.isfinite(found.weights).all()
 
 
