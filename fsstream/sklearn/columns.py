@@ -1,7 +1,7 @@
 """Selectors of columns: matrices in, the selected columns of them out.
 
 Columns are found by their numbers alone, so a sparse matrix may have as many as int64 can count. Where
-products of two columns are features too, those that were selected come after the single columns.
+features are made of columns (products of two, parts of what a kernel makes of one), those come out.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
 
 from fsstream.arrays import matrix_source
-from fsstream.pairs import pair_name, single_name
 from fsstream.sklearn.base import FittedByRun, as_value_error, learns_on
-from fsstream.sklearn.products import factors_of, in_order, multiplied
+from fsstream.sklearn.made import in_order, maker_of
 from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
@@ -39,20 +38,20 @@ class ColumnSelector(SelectorMixin, FittedByRun):
         return self._fit(X, y, None)
 
     def transform(self, X: Any) -> Any:
-        """The selected columns of X, in the order they have there; then the selected products."""
+        """The selected columns of X, in the order they have there, or the features made of them."""
         check_is_fitted(self, "model_")
         X = validate_data(self, X, accept_sparse="csr", dtype=None, reset=False)
         columns = taken(X, self.selected_) if issparse(X) else X[:, self.selected_]
-        if not self.model_.has_products:
-            return columns
         place = {column: number for number, column in enumerate(self.selected_.tolist())}
-        return multiplied(columns, [tuple(place[column] for column in made) for made in self.features_])
+        features = [(tuple(place[column] for column in made_of), part) for made_of, part in self._made]
+        made = maker_of(self.model_).make(columns, [b"%d" % column for column in place], features)
+        return csr_array(made) if isinstance(X, csr_array) else made
 
     def inverse_transform(self, X: Any) -> Any:
         """The columns of X where they were, zeros in the others."""
         check_is_fitted(self, "model_")
-        if self.model_.has_products:
-            raise ValueError("products of columns cannot be taken apart: there is no inverse_transform")
+        if (refusal := maker_of(self.model_).refusal) is not None:
+            raise ValueError(refusal)
         reduced: Any = check_array(X, accept_sparse="csr", dtype=None)
         if reduced.shape[1] != len(self.selected_):
             raise ValueError(f"X has {reduced.shape[1]} columns, and {len(self.selected_)} are selected")
@@ -64,20 +63,18 @@ class ColumnSelector(SelectorMixin, FittedByRun):
         return whole
 
     def get_support(self, indices: bool = False) -> Any:
-        """Which columns are selected, alone or as factors of a product: a mask, or their numbers."""
+        """Which columns are selected, or features made of them: a mask, or their numbers."""
         check_is_fitted(self, "model_")
         return self.selected_ if indices else self._get_support_mask()
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the selected columns; `a*b` of their products, as everywhere in fsstream."""
+        """The names of the selected columns; `a*b` of products, `a#1` of parts, as everywhere in fsstream."""
         check_is_fitted(self, "model_")
         known = self._names_in(input_features)
         names = [f"x{column}" if known is None else str(known[column]) for column in self.selected_.tolist()]
-        if not self.model_.has_products:
-            return np.array(names, dtype=object)
         spelled = dict(zip(self.selected_.tolist(), map(to_bytes, names), strict=True))
-        made = ([spelled[column] for column in factors] for factors in self.features_)
-        named = (pair_name(*names) if len(names) == 2 else single_name(*names) for names in made)
+        join = maker_of(self.model_).join
+        named = [join([spelled[column] for column in columns], part) for columns, part in self._made]
         return np.array([to_text(name) for name in named], dtype=object)
 
     def _names_in(self, input_features: Any) -> NDArray[np.object_] | None:
@@ -103,13 +100,15 @@ class ColumnSelector(SelectorMixin, FittedByRun):
 
     def _keep(self, model: Model) -> None:
         super()._keep(model)
-        made = [tuple(sorted(map(int, factors))) for factors in factors_of(self.model_)]
-        self.features_ = in_order(made)
-        self.selected_ = np.unique(np.array([column for factors in made for column in factors], np.int64))
-        place = {factors: number for number, factors in enumerate(self.features_)}
-        self.weights_ = np.zeros((self.model_.outputs, len(self.features_)), dtype=np.float32)
+        split = map(maker_of(self.model_).split, self.model_.selection.raw_names)
+        made = [(tuple(sorted(map(int, names))), part) for names, part in split]
+        self._made = in_order(made)
+        self.features_ = [columns for columns, _ in self._made]
+        self.selected_ = np.unique(np.array([c for columns in self.features_ for c in columns], np.int64))
+        place = {feature: number for number, feature in enumerate(self._made)}
+        self.weights_ = np.zeros((self.model_.outputs, len(self._made)), dtype=np.float32)
         numbers = self.model_.class_numbers()
-        places = [place[factors] for factors in made]
+        places = [place[feature] for feature in made]
         self.weights_[0 if numbers is None else numbers, places] = self.model_.selection.weights
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

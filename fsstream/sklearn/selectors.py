@@ -60,7 +60,9 @@ class FGMSelector(RowSelector):
     """Select by generating the most violated constraints: the best few hundred columns, jointly.
 
     C and the other parameters of `fsstream algos fgm` are `settings`. With `degree=2` among them, squares and
-    products of columns are selected as well: `transform` makes them, `features_` has the columns of each.
+    products of columns are selected as well; with `expand` each selected column becomes many features, of
+    which a linear function is a curve of the column. `transform` makes them, `features_` has the columns of
+    each.
 
     `groups` makes k count groups of columns: the group of each column, or a dict of group -> columns, where a
     column may be in several groups, and a column of none is a group of its own. `groups_` are the selected
@@ -109,11 +111,6 @@ class FGMSelector(RowSelector):
         self.groups = groups
 
     def _options(self) -> dict[str, Any]:
-        if (self.settings or {}).get("expand", "none") != "none":
-            raise ValueError(
-                "settings: expand makes features of a column that are no columns: "
-                "use fsstream.select(algo='fgm') and its model"
-            )
         options = super()._options()
         return options if self.groups is None else {**options, "groups": self._group_table()}
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from fsstream._native import Batch, TokensParser, key_of_name
 from fsstream.rows import Rows, RowSource
 from fsstream.sklearn.base import FittedByRun, as_value_error, learns_on
-from fsstream.sklearn.products import factors_of, in_order, multiplied
+from fsstream.sklearn.made import in_order, maker_of
 from fsstream.sources import Block
 
 if TYPE_CHECKING:
@@ -128,14 +128,15 @@ class HashedTextSelector(TransformerMixin, FittedByRun):
         return self
 
     def transform(self, raw_documents: Iterable[str]) -> csr_matrix[Any]:
-        """How often each document has each selected word; of a product of words, that of their counts."""
+        """How often each document has each selected word; what features make of such counts."""
         check_is_fitted(self, "model_")
         with as_value_error():
             parts = [self._counted(rows) for rows in self._source(self._words(raw_documents), None).rows()]
         sizes, columns, values = (np.concatenate(part) for part in zip(_NOTHING, *parts, strict=True))
         starts = np.concatenate([[0], np.cumsum(sizes)])
         counts = csr_matrix((values, columns, starts), shape=(len(sizes), len(self._keys)), dtype=np.int64)
-        return csr_matrix(multiplied(counts, self._made)[:, self._column_of])
+        made = maker_of(self.model_).make(counts, self._words_of_keys, self._made)
+        return csr_matrix(made[:, self._column_of])
 
     def inverse_transform(self, X: Any) -> list[NDArray[np.object_]]:
         """The selected words of each row of counts."""
@@ -159,14 +160,15 @@ class HashedTextSelector(TransformerMixin, FittedByRun):
 
     def _keep(self, model: Model) -> None:
         super()._keep(model)
-        words = factors_of(self.model_)
-        keys = [tuple(map(key_of_name, factors)) for factors in words]
-        self._keys = np.unique(np.array([key for factors in keys for key in factors], np.uint64))
+        split = [maker_of(self.model_).split(name) for name in self.model_.selection.raw_names]
+        known = {key_of_name(word): word for words, _ in split for word in words}
+        self._keys = np.array(sorted(known), np.uint64)
+        self._words_of_keys = [known[key] for key in self._keys.tolist()]
         place = {key: number for number, key in enumerate(self._keys.tolist())}
-        made = [tuple(sorted(place[key] for key in factors)) for factors in keys]
+        made = [(tuple(sorted(place[key_of_name(word)] for word in words)), part) for words, part in split]
         names = dict(zip(made, self.model_.selection.names, strict=True))
         self._made = in_order(made)
-        spelled = np.array([names[factors] for factors in self._made], dtype=object)
+        spelled = np.array([names[feature] for feature in self._made], dtype=object)
         self._column_of = np.argsort(spelled)  # of each word, in alphabetical order
         self._names = spelled[self._column_of]
 

@@ -330,7 +330,58 @@ def test_groups_that_do_not_fit_the_columns(groups: Any, message: str) -> None:
         FGMSelector(k=1, groups=groups).fit(*planted())
 
 
-def test_additive_kernels_are_told_to_be_no_columns() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 4))
-    with pytest.raises(ValueError, match="no columns"):
-        FGMSelector(k=2, settings={"expand": "gaussian"}).fit(X, X[:, 0] > 0)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("kernel", ["histogram", "gaussian"])
+@pytest.mark.parametrize("form", [csr_matrix, csr_array, np.asarray])
+def test_what_a_kernel_makes_of_columns(kernel: str, classes: int, form: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((600, 8)) * (rng.random((600, 8)) > 0.1)
+    curve = np.sin(5 * X[:, 2]) + np.sin(5 * X[:, 5])
+    y = np.searchsorted(np.quantile(curve, np.arange(1, classes) / classes), curve)
+    selector = FGMSelector(k=2, settings={"expand": kernel}).fit(form(X), y)
+    support = selector.get_support(indices=True).tolist()
+    assert set(support) >= {2, 5}
+    names = selector.get_feature_names_out().tolist()
+    expected = {f"x{name}" for name in selector.model_.selection.names}
+    assert set(names) == expected
+    assert [int(name[1:].partition("#")[0]) for name in names] == [column for (column,) in selector.features_]
+    assert selector.get_feature_names_out(list("abcdefgh"))[0].startswith("abcdefgh"[support[0]] + "#")
+    made = selector.transform(form(X))
+    assert isinstance(made, type(form(X)))
+    made = np.asarray(made if form is np.asarray else made.todense())
+    assert made.shape == (600, len(names))
+    scores = made @ selector.weights_.T + selector.model_.intercepts
+    np.testing.assert_allclose(
+        scores.reshape(-1), selector.model_.scores(X).reshape(-1), rtol=1e-4, atol=1e-4
+    )
+    whole = selector.transform(form(np.rint(9 * X).astype(int)))
+    assert whole.dtype == np.float64
+    with pytest.raises(ValueError, match="cannot be undone"):
+        selector.inverse_transform(made)
+
+
+def test_a_kernel_in_a_pipeline_sees_curves() -> None:
+    X = np.random.default_rng(0).random((600, 6))
+    y = np.abs(X[:, 4] - 0.5) > 0.25
+    curves = FGMSelector(k=1, settings={"expand": "gaussian"})
+    pipeline = make_pipeline(curves, LogisticRegression(C=100))
+    search = GridSearchCV(pipeline, {"fgmselector__settings": [{}, {"expand": "gaussian"}]}, cv=3)
+    search.fit(X[:400], y[:400])
+    assert search.best_params_["fgmselector__settings"] == {"expand": "gaussian"}
+    assert search.score(X[400:], y[400:]) > 0.95
+
+
+def test_a_kernel_of_counts_of_words() -> None:
+    documents = ["a b", "a a b c", "a a a b", "b c c", "b", "a a b d d"] * 10
+    labels = ["odd" if text.count("a") % 2 else "even" for text in documents]
+    words = HashedTextSelector(k=1, token_pattern=None, algo="fgm", settings={"expand": "histogram"}).fit(
+        documents, labels
+    )
+    made = words.transform(documents[:6]).toarray()
+    names = words.get_feature_names_out().tolist()
+    assert len({name.partition("#")[0] for name in names}) == 1
+    assert made.any()
+    chosen = words.model_.selection.to_dict()
+    scores = made @ [chosen[name] for name in names] + words.model_.intercepts
+    lines = [f"? {text}\n".encode() for text in documents[:6]]
+    np.testing.assert_allclose(scores, words.model_.scores(lines), atol=1e-5)
