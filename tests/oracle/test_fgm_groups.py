@@ -9,6 +9,7 @@ from fsstream import _native
 from fsstream.algorithms.fgm import Fgm
 from fsstream.algorithms.fgm.groups import Layout
 from fsstream.algorithms.learner import Common, Task
+from fsstream.errors import LimitError
 from tests.oracle import fgm_oracle as oracle
 from tests.oracle.test_fgm_rounds import batches, run
 
@@ -132,3 +133,80 @@ def test_namespaces_are_groups():
         name.split(b"^")[0].decode() == group
         for name, group in zip(found.raw_names, found.groups, strict=True)
     )
+
+
+def with_noise(X, seed=13, width=20_000):
+    """The table of these columns does not fit 64 KB; each noise column has one entry."""
+    rng = np.random.default_rng(seed)
+    noise = np.zeros((len(X), width))
+    noise[rng.integers(0, len(X), width), np.arange(width)] = 0.05
+    return np.hstack([X, noise])
+
+
+@pytest.mark.parametrize("shift", [False, True])
+@pytest.mark.parametrize("loss", ["logistic", "squared-hinge"])
+def test_sketched_features_stand_alone_beside_listed_groups(shift, loss):
+    """Listed groups are exact, what is in none is sketched and re-scored: the same outcome."""
+    X, y, _, table = planted_groups(11, rows=100)
+    listed = {name: groups for name, groups in table.items() if int(name) >= 40}
+    wide = with_noise(X)
+    exact = grouped(30, listed, shift, loss=loss, trim=1.5)
+    run(exact, batches(wide, y))
+    assert exact.facts()["scores"] == "exact"
+    sketched = grouped(30, listed, shift, memory=1 << 18, loss=loss, trim=1.5)
+    passes = run(sketched, batches(wide, y, pieces=3))
+    assert sketched.facts()["scores"] == "sketch"
+    assert passes <= 3 * sketched.facts()["rounds"]
+    kinds = {group.startswith("g") for group in sketched.selection().groups}
+    assert kinds == {True, False}
+    ours, wanted = by_name(sketched), by_name(exact)
+    assert {name: group for name, (_, group) in ours.items()} == {n: g for n, (_, g) in wanted.items()}
+    # Columns are numbered as they were collected: sums in another order, to the inner tolerance.
+    np.testing.assert_allclose(
+        [ours[name][0] for name in wanted], [weight for weight, _ in wanted.values()], rtol=1e-2
+    )
+    for bound in ("lower_bounds", "upper_bounds"):
+        np.testing.assert_allclose(sketched.facts()[bound], exact.facts()[bound], rtol=1e-3)
+
+
+def by_name(fgm):
+    found = fgm.selection()
+    return {
+        name: (weight, group)
+        for name, weight, group in zip(found.raw_names, found.weights.tolist(), found.groups, strict=True)
+    }
+
+
+def test_sketched_groups_resume():
+    X, y, _, table = planted_groups(12, rows=100)
+    listed = {name: groups for name, groups in table.items() if int(name) >= 40}
+    rows = batches(with_noise(X), y, pieces=3)
+
+    def fresh():
+        return grouped(30, listed, memory=1 << 18, trim=1.5)
+
+    whole = fresh()
+    run(whole, rows)
+    first = fresh()
+    for _ in range(12):
+        for batch in rows:
+            first.update(batch)
+        assert first.end_pass()
+    second = fresh()
+    second.restore(first.state())
+    assert second.end_pass()
+    run(second, rows)
+    assert by_name(second) == by_name(whole)
+
+
+def test_listed_features_that_do_not_fit_are_a_limit():
+    X, y, _, _ = planted_groups(13, rows=100)
+    table = {b"%d" % j: ("all",) for j in range(20_080)}
+    with pytest.raises(LimitError, match="--groups"):
+        run(grouped(2, table, memory=1 << 18), batches(with_noise(X), y))
+
+
+def test_namespaces_that_do_not_fit_are_a_limit():
+    X, y, _, _ = planted_groups(14, rows=100)
+    with pytest.raises(LimitError, match="namespace"):
+        run(grouped(2, None, memory=1 << 18, groups="namespace"), batches(with_noise(X), y))

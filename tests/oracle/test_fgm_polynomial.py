@@ -5,6 +5,7 @@ import pytest
 
 from fsstream.algorithms.fgm import Fgm
 from fsstream.algorithms.learner import Common, Task
+from fsstream.errors import LimitError
 from fsstream.model import Model
 from fsstream.pairs import pair_name, split_pair
 from tests.oracle import fgm_oracle as oracle
@@ -132,3 +133,31 @@ def test_names_of_products(a, b, name):
     assert pair_name(a, b) == name
     assert split_pair(name) == tuple(sorted((a, b)))
     assert split_pair(b"plain") == (b"plain",)
+
+
+@pytest.mark.parametrize("negative", [False, True])
+@pytest.mark.parametrize("named", [False, True])
+def test_sketched_bounds_choose_the_exact_products(negative, named):
+    """The table of 20,000 features does not fit 64 KB: bounds are sketched and still bounds."""
+    X, y = planted(8, negative=negative)
+    rng = np.random.default_rng(8)
+    noise = np.zeros((len(X), 20_000))
+    noise[rng.integers(0, len(X), 20_000), np.arange(20_000)] = 0.01
+    wide = np.hstack([X, noise])
+    exact = learner(8, B=4, C=0.5, trim=1.5)
+    run(exact, batches(wide, y, named=named))
+    assert exact.facts()["scores"] == "exact"
+    sketched = learner(8, memory=1 << 18, B=4, C=0.5, trim=1.5)
+    run(sketched, batches(wide, y, pieces=3, named=named))
+    assert sketched.facts()["scores"] == "sketch"
+    assert outcome(sketched) == outcome(exact)
+
+
+def test_products_that_may_matter_and_cannot_be_summed_are_a_limit():
+    """Every feature may be part of the largest product, and only a few hundred can be summed."""
+    rng = np.random.default_rng(9)
+    X = np.zeros((100, 20_000))
+    X[rng.integers(0, 100, 20_000), np.arange(20_000)] = 1.0
+    y = np.where(rng.random(100) < 0.5, 1.0, -1.0)
+    with pytest.raises(LimitError, match="products"):
+        run(learner(2, memory=1 << 18), batches(X, y))

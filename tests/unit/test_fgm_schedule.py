@@ -22,7 +22,8 @@ def test_k_becomes_rounds(k, B, target):
 def test_dense_rows_and_few_rows_generate_less():
     assert schedule(200, FgmParameters(), DENSE).target == 300
     few = Seen(rows=1000, entries=80_000, features=47_000, mean_square=1.0)
-    assert schedule(200, FgmParameters(), few).target == 200
+    assert schedule(84, FgmParameters(), few).target == 84
+    assert schedule(83, FgmParameters(), few).target == 166
 
 
 def test_the_paper_takes_ten_rounds_and_its_c():

@@ -3,6 +3,9 @@
 In: which groups a feature is in, from --groups or from namespaces. Groups may overlap: a feature
 stands in each of them, as in the paper's augmented data, over one shared column. A feature in no
 group is a group of its own, under its own name. In a tree, a group named `a/b` lies in `a`.
+
+When the table of features does not fit, what --groups lists keeps an exact c and the features in no
+group are sketched: the scan that collects re-scores the best of them exactly.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import numpy as np
 
 from fsstream._native import key_of_name
 from fsstream.algorithms.fgm.machine import Machine
-from fsstream.errors import LimitError
+from fsstream.algorithms.fgm.scans import CollectCandidates
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -34,15 +37,12 @@ class GroupMachine(Machine):
         if self._by_namespace:
             self.scores.note_namespaces()
         self._table = {} if table is None else table
+        self.scores.keep_exact(np.array([key_of_name(name) for name in self._table], dtype=np.uint64))
         self._chosen: list[int] = []  # group numbers, in the order they came
+        self._sketched: list[int] = []  # keys of those that only a sketch knew, numbered after the layout's groups
 
     def _begin(self) -> None:
         super()._begin()
-        if self.scores.sketched:
-            raise LimitError(
-                "the features of this stream do not fit the memory fgm may use for groups",
-                hint="raise --memory: groups need c of every feature",
-            )
         self._layout = self._namespaces() if self._by_namespace else self._listed()
 
     def _namespaces(self) -> Layout:
@@ -85,14 +85,61 @@ class GroupMachine(Machine):
     def _worst_case(self, wanted: int) -> Generator[Scan, None, NDArray[np.uint64]]:
         assert self.plan is not None
         squares = self._squares()
-        taken = set(self._chosen)
+        found = self._layout.best(squares, wanted, set(self._chosen), pruned=self._tree)
+        alone: list[tuple[int, float]] = []
+        if self.scores.sketched:
+            found, alone = yield from self._with_sketched(found, wanted)
         if self.problem.groups:
             best = self._layout.best(squares, self.plan.B, set(), pruned=self._tree)
-            self._note_bounds(float(sum(score for _, score in best)))
-        found = self._layout.best(squares, wanted, taken, pruned=self._tree)
-        ids = np.array([group for group, _ in found], dtype=np.uint64)
+            every = [score for _, score in best + alone] + self._squares_of_sketched()
+            self._note_bounds(float(sum(sorted(every, reverse=True)[: self.plan.B])))
+        ids = self._told([group for group, _ in found])
         yield from self._gather(ids)
         return ids
+
+    def _with_sketched(
+        self, found: list[tuple[int, float]], wanted: int
+    ) -> Generator[Scan, None, tuple[list[tuple[int, float]], list[tuple[int, float]]]]:
+        """The best of groups and of features that stand alone; and all new ones among the latter."""
+        assert self.plan is not None
+        scan = CollectCandidates(self.scores, self.plan.B, self._memory // 8, self.known)
+        yield scan
+        keys, c = scan.ranked(self.plan.B)
+        first = self._layout.groups + len(self._sketched)
+        alone = [(first + place, score**2) for place, score in enumerate(c.tolist())]
+        best = sorted([*found, *alone], key=lambda one: (-one[1], one[0]))[:wanted]
+        count = sum(group >= first for group, _ in best)
+        self._take(scan, count)
+        self._sketched += keys[:count].tolist()
+        return best, alone
+
+    def _squares_of_sketched(self) -> list[float]:
+        """c^2 of those chosen in earlier rounds: they are columns by now."""
+        groups = [group for group in self._chosen if group >= self._layout.groups]
+        if not groups:
+            return []
+        columns = self._columns_of(np.array(groups, dtype=np.uint64))
+        squares: list[float] = (self.problem.columns.dots(columns, self.problem.residuals) ** 2).tolist()
+        return squares
+
+    def _told(self, groups: list[int]) -> NDArray[np.uint64]:
+        """Numbers for a round; beside keys when numbers alone would not tell a resumed run who was meant."""
+        numbers = np.array(groups, dtype=np.uint64)
+        if not self.scores.sketched:
+            return numbers
+        named = self._layout.groups
+        keys = [self._sketched[group - named] if group >= named else 0 for group in groups]
+        return np.column_stack([numbers, np.array(keys, dtype=np.uint64)])
+
+    def _numbers(self, ids: NDArray[np.uint64]) -> list[int]:
+        """Group numbers from what was told of a round."""
+        if ids.ndim == 1:
+            numbers: list[int] = ids.tolist()
+            return numbers
+        for group, key in ids.tolist():
+            if group == self._layout.groups + len(self._sketched):
+                self._sketched.append(key)
+        return [group for group, _ in ids.tolist()]
 
     def _groups(self) -> int:
         if self._by_namespace:
@@ -105,13 +152,19 @@ class GroupMachine(Machine):
         return self.scores.scores() ** 2
 
     def _gather(self, ids: NDArray[np.uint64]) -> Iterator[Scan]:
-        self._chosen += [group for group in dict.fromkeys(ids.tolist()) if group not in set(self._chosen)]
+        numbers = self._numbers(ids)
+        self._chosen += [group for group in dict.fromkeys(numbers) if group not in set(self._chosen)]
         yield from self._collect(self._keys_of(ids))
 
     def _keys_of(self, ids: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        features = [self._layout.features(int(group)) for group in ids]
-        keys: NDArray[np.uint64] = self.scores.keys()[np.concatenate([np.zeros(0, np.int64), *features])]
-        return keys
+        named, keys = self._layout.groups, self.scores.keys()
+        parts = [
+            keys[self._layout.features(group)]
+            if group < named
+            else np.array([self._sketched[group - named]], dtype=np.uint64)
+            for group in self._numbers(ids)
+        ]
+        return np.concatenate([np.zeros(0, np.uint64), *parts])
 
     def _columns_of(self, ids: NDArray[np.uint64]) -> NDArray[np.uint32]:
         return super()._columns_of(self._keys_of(ids))

@@ -11,6 +11,7 @@ Schedule of passes: `load`, then `collect` and `score` in turn, two passes a rou
 one: c needs the alpha that only the collected columns give. When the rows fit in memory, `load` is
 the only pass, and one more names the features if names are text. When the table of features does
 not fit, c is a count-sketch and `collect` also re-scores its candidates exactly: as many passes.
+(groups.py and polynomial.py say what that means for them.)
 
 The loop is written as a generator of scans, so that it reads as above and a scan is fed either
 by the runner or from memory.
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 DROPPED_A_TRIM = 0.2
 TOLERANCE = 1e-4
 PAPER_TOLERANCE = 1e-3
+ENDLESS = 1 << 62  # features of a stream whose table of them does not fit
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,8 @@ class Machine:
 
     def _begin(self) -> None:
         scores = self.scores
-        seen = Seen(scores.rows, scores.entries, scores.features, self._mean_square(), self._groups())
+        features = ENDLESS if scores.sketched else scores.features
+        seen = Seen(scores.rows, scores.entries, features, self._mean_square(), self._groups())
         self.plan = schedule(self._k, self._parameters, seen)
         targets = scores.targets.astype(np.float64)
         costs = self.plan.C * scores.importance.astype(np.float64)
@@ -218,16 +221,17 @@ class Machine:
 
     def _collect_candidates(self) -> Generator[Scan, None, tuple[NDArray[np.uint64], NDArray[np.float64]]]:
         assert self.plan is not None
-        cache = self.problem.columns
         scan = CollectCandidates(self.scores, self.plan.B, self._memory // 8, self.known)
         yield scan
-        found = scan.best(min(self.plan.B, self._wanted()), cache)
+        count = min(self.plan.B, self._wanted())
+        self._take(scan, count)
+        return scan.ranked(count)
+
+    def _take(self, scan: CollectCandidates, count: int) -> None:
+        """The best candidates become columns."""
+        found = scan.take(count, self.problem.columns)
         self.keys += [key for key, _, _, _ in found]
         self.names += [name for _, _, name, _ in found]
-        return (
-            np.array([key for key, _, _, _ in found], dtype=np.uint64),
-            np.array([score for _, score, _, _ in found]),
-        )
 
     def _gather(self, ids: NDArray[np.uint64]) -> Iterator[Scan]:
         """Columns for what a round brings, as far as they are not there yet."""

@@ -5,7 +5,8 @@
 The constant of the paper's map is left out: it is what the shift is for. Weights are reported for the
 products as they are, with the factor of the map multiplied in. The worst case is exact
 (native/solve/pair_scores.hpp) and takes up to three passes a round when rows are not in memory:
-bounds, sums, and sums again when the first set was too small; then one for the columns.
+bounds, sums, and sums again when the first set was too small; then one for the columns. When not even
+the table of features fits, bounds and c are sketched, and one pass more lists what either may put first.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ import numpy as np
 
 from fsstream._native import PairCollector, PairScores
 from fsstream.algorithms.fgm.machine import Machine
-from fsstream.algorithms.fgm.scans import Collect, KeptScan, Name
-from fsstream.errors import LimitError
+from fsstream.algorithms.fgm.scans import Collect, CollectCandidates, KeptScan, Name
 from fsstream.pairs import pair_name, single_name
 
 if TYPE_CHECKING:
@@ -45,6 +45,20 @@ class Bounds(KeptScan):
 
     def see_kept(self) -> None:
         self._pairs.bound_kept()
+
+
+class Shortlist(CollectCandidates):
+    """Where both are sketched: the features of largest A, and those of largest c, scored exactly."""
+
+    def __init__(
+        self, scores: FeatureScores, pairs: PairScores, count: int, limit: int, without: NDArray[np.uint64]
+    ) -> None:
+        super().__init__(scores, count, limit, without)
+        self._pairs = pairs
+
+    def see(self, batch: Batch, first_row: int) -> None:
+        super().see(batch, first_row)
+        self._pairs.shortlist(batch)
 
 
 class Sums(KeptScan):
@@ -104,14 +118,6 @@ class PolynomialMachine(Machine):
         gamma = self._parameters.gamma
         return (gamma * super()._mean_square() + 1.0) ** 2 - 1.0
 
-    def _begin(self) -> None:
-        super()._begin()
-        if self.scores.sketched:
-            raise LimitError(
-                "the features of this stream do not fit the memory fgm may use for products",
-                hint="raise --memory: products need a bound for every feature",
-            )
-
     @property
     def generated(self) -> int:
         """Columns so far."""
@@ -126,9 +132,9 @@ class PolynomialMachine(Machine):
         products = np.array(
             [key for kind, *ab in self._ids if kind == PRODUCT for key in ab], dtype=np.uint64
         )
-        keys, c = self.scores.best(wanted, singles)
+        keys, c = yield from self._best_singles(pairs, wanted, singles)
         single = np.column_stack([np.full(len(keys), SINGLE, np.uint64), keys, keys])
-        count = FIRST_SET
+        count = min(FIRST_SET, pairs.most_summed)
         while True:
             yield Sums(self.scores, pairs, count)
             found, c_pairs = pairs.best(wanted, products)
@@ -146,6 +152,15 @@ class PolynomialMachine(Machine):
         chosen = ids[order]
         yield from self._gather(chosen)
         return chosen
+
+    def _best_singles(
+        self, pairs: PairScores, wanted: int, without: NDArray[np.uint64]
+    ) -> Generator[Scan, None, tuple[NDArray[np.uint64], NDArray[np.float64]]]:
+        if not self.scores.sketched:
+            return self.scores.best(wanted, without)
+        scan = Shortlist(self.scores, pairs, wanted, self._memory // 8, without)
+        yield scan
+        return scan.ranked(wanted)
 
     def _gather(self, ids: NDArray[np.uint64]) -> Iterator[Scan]:
         """Single features first, then products: the order of the columns."""

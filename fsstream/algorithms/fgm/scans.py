@@ -128,9 +128,17 @@ class CollectCandidates(RescanScores):
     def see(self, batch: Batch, first_row: int) -> None:
         self._collector.add(batch, first_row)
 
-    def best(self, count: int, cache: ColumnCache) -> list[tuple[int, float, bytes, int]]:
+    def finish(self) -> None:
+        super().finish()
+        self._collector.finish()
+
+    def ranked(self, count: int) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+        """Keys and c of the best."""
+        return self._collector.ranked(count)
+
+    def take(self, count: int, cache: ColumnCache) -> list[tuple[int, float, bytes, int]]:
         """Key, c, name and column of the best; their columns move into the cache."""
-        return self._collector.best(count, cache)
+        return self._collector.take(count, cache)
 
 
 class Name(RescanScores):

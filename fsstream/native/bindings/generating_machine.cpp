@@ -45,8 +45,7 @@ FgmLoss loss_named(const std::string& name) {
   throw std::invalid_argument("unknown loss: " + name);
 }
 
-nb::tuple best_features(const FeatureScores& scores, std::size_t count, Vector<Key> without) {
-  const auto found = scores.best(count, span_of(without));
+nb::tuple keys_and_scores(const std::vector<FeatureScores::Scored>& found) {
   std::vector<Key> keys;
   std::vector<double> values;
   for (const auto& scored : found) {
@@ -54,6 +53,10 @@ nb::tuple best_features(const FeatureScores& scores, std::size_t count, Vector<K
     values.push_back(scored.score);
   }
   return nb::make_tuple(own(std::move(keys)), own(std::move(values)));
+}
+
+nb::tuple best_features(const FeatureScores& scores, std::size_t count, Vector<Key> without) {
+  return keys_and_scores(scores.best(count, span_of(without)));
 }
 
 ReducedSolution solution_from(Vector<std::uint64_t> starts, Vector<std::uint32_t> members, Vector<double> weights,
@@ -112,6 +115,7 @@ void bind_scores(nb::module_& m) {
              return nb::make_tuple(own(self.namespaces()), names);
            })
       .def("note_ranges", &FeatureScores::note_ranges)
+      .def("keep_exact", [](FeatureScores& self, Vector<Key> keys) { self.keep_exact(span_of(keys)); }, nb::arg("keys"))
       .def("ranges",
            [](const FeatureScores& self) {
              std::vector<float> lows, highs;
@@ -214,9 +218,13 @@ void bind_columns(nb::module_& m) {
       });
 }
 
-nb::list best_candidates(CandidateCollector& self, std::size_t count, ColumnCache& cache) {
+nb::tuple ranked_candidates(const CandidateCollector& self, std::size_t count) {
+  return keys_and_scores(self.ranked(count));
+}
+
+nb::list taken_candidates(CandidateCollector& self, std::size_t count, ColumnCache& cache) {
   nb::list out;
-  for (const auto& found : self.best(count, cache))
+  for (const auto& found : self.take(count, cache))
     out.append(nb::make_tuple(found.key, found.score, nb::bytes(found.name.data(), found.name.size()), found.column));
   return out;
 }
@@ -233,7 +241,9 @@ void bind_candidates(nb::module_& m) {
           nb::arg("scores"), nb::arg("candidates"), nb::arg("limit"), nb::arg("without"), nb::keep_alive<1, 2>())
       .def("add", &CandidateCollector::add, nb::arg("batch"), nb::arg("first_row"),
            nb::call_guard<nb::gil_scoped_release>())
-      .def("best", &best_candidates, nb::arg("count"), nb::arg("cache"));
+      .def("finish", &CandidateCollector::finish, nb::call_guard<nb::gil_scoped_release>())
+      .def("ranked", &ranked_candidates, nb::arg("count"))
+      .def("take", &taken_candidates, nb::arg("count"), nb::arg("cache"));
 }
 
 nb::tuple best_pairs(const PairScores& self, std::size_t count, Vector<Key> without) {
@@ -260,11 +270,13 @@ void bind_pairs(nb::module_& m) {
           nb::keep_alive<1, 2>())
       .def("bound", &PairScores::bound, nb::arg("batch"), nb::arg("first_row"),
            nb::call_guard<nb::gil_scoped_release>())
+      .def("shortlist", &PairScores::shortlist, nb::arg("batch"), nb::call_guard<nb::gil_scoped_release>())
       .def("bound_kept", &PairScores::bound_kept, nb::call_guard<nb::gil_scoped_release>())
       .def("features_above", &PairScores::features_above, nb::arg("tau"))
       .def("start_sums", &PairScores::start_sums, nb::arg("count"))
       .def("sum", &PairScores::sum, nb::arg("batch"), nb::arg("first_row"), nb::call_guard<nb::gil_scoped_release>())
       .def("sum_kept", &PairScores::sum_kept, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("most_summed", &PairScores::most_summed)
       .def_prop_ro("summed", &PairScores::summed)
       .def("best", &best_pairs, nb::arg("count"), nb::arg("without"));
 

@@ -46,26 +46,32 @@ void CandidateCollector::prune() {
   for (const Candidate& candidate : found_) place_.insert(candidate.key);
 }
 
-std::vector<CandidateCollector::Found> CandidateCollector::best(std::size_t count, ColumnCache& cache) {
-  struct Exact {
-    double score;
-    const Candidate* candidate;
-  };
-  std::vector<Exact> exact;
-  for (const Candidate& candidate : found_) {
-    columns_.seal(candidate.column);
-    const double score = columns_.dot(candidate.column, scores_.residuals());
-    if (score != 0.0) exact.push_back({score, &candidate});
+void CandidateCollector::finish() {
+  for (std::size_t place = 0; place < found_.size(); ++place) {
+    columns_.seal(found_[place].column);
+    const double score = columns_.dot(found_[place].column, scores_.residuals());
+    if (score != 0.0) exact_.push_back({score, place});
   }
-  std::sort(exact.begin(), exact.end(), [](const Exact& a, const Exact& b) {
+  std::sort(exact_.begin(), exact_.end(), [&](const Exact& a, const Exact& b) {
     const double x = std::abs(a.score);
     const double y = std::abs(b.score);
-    return x != y ? x > y : a.candidate->key < b.candidate->key;
+    return x != y ? x > y : found_[a.candidate].key < found_[b.candidate].key;
   });
-  exact.resize(std::min(count, exact.size()));
+}
+
+std::vector<FeatureScores::Scored> CandidateCollector::ranked(std::size_t count) const {
+  std::vector<FeatureScores::Scored> out;
+  for (std::size_t place = 0; place < std::min(count, exact_.size()); ++place)
+    out.push_back({found_[exact_[place].candidate].key, exact_[place].score});
+  return out;
+}
+
+std::vector<CandidateCollector::Found> CandidateCollector::take(std::size_t count, ColumnCache& cache) {
   std::vector<Found> out;
-  for (const Exact& one : exact)
-    out.push_back({one.candidate->key, one.score, one.candidate->name, cache.take(columns_, one.candidate->column)});
+  for (std::size_t place = 0; place < std::min(count, exact_.size()); ++place) {
+    const Candidate& candidate = found_[exact_[place].candidate];
+    out.push_back({candidate.key, exact_[place].score, candidate.name, cache.take(columns_, candidate.column)});
+  }
   return out;
 }
 

@@ -30,8 +30,12 @@ class CandidateCollector {
                      std::span<const Key> without);
 
   void add(const Batch& batch, std::size_t first_row);
-  // The `count` candidates with the largest exact |c|, their columns appended to `cache`.
-  std::vector<Found> best(std::size_t count, ColumnCache& cache);
+  // The scan is over: scores the candidates.
+  void finish();
+  // The `count` with the largest exact |c|.
+  std::vector<FeatureScores::Scored> ranked(std::size_t count) const;
+  // The same, their columns moved to the end of `cache`.
+  std::vector<Found> take(std::size_t count, ColumnCache& cache);
 
  private:
   struct Candidate {
@@ -40,6 +44,10 @@ class CandidateCollector {
     std::size_t column;
     std::string name;
   };
+  struct Exact {
+    double score;
+    std::size_t candidate;
+  };
   void prune();
 
   const FeatureScores& scores_;
@@ -47,6 +55,7 @@ class CandidateCollector {
   ColumnCache columns_;
   FeatureIndex without_, place_;
   std::vector<Candidate> found_;
+  std::vector<Exact> exact_;  // once finished: largest |c| first
   double threshold_ = 0.0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/errors.hpp"
 #include "hash/identity.hpp"
 
 namespace fsstream {
@@ -71,11 +72,13 @@ FeatureScores::FeatureScores(std::size_t table_bytes, std::size_t row_bytes, boo
   row_starts_.push_back(0);
 }
 
+std::size_t FeatureScores::feature_bytes() const {
+  return sizeof(Key) + (shift_ ? 2 : 1) * sizeof(double) + (ranges_noted_ ? sizeof(ValueRange) : 0);
+}
+
 bool FeatureScores::table_full(Key key) const {
   if (!index_.full() || index_.find(key) != FeatureIndex::kNone) return false;
-  const std::size_t feature_bytes =
-      sizeof(Key) + (shift_ ? 2 : 1) * sizeof(double) + (ranges_noted_ ? sizeof(ValueRange) : 0);
-  return table_size(2 * index_.slots(), feature_bytes) + FeatureIndex::bytes_of(index_.slots()) > table_bytes_;
+  return table_size(2 * index_.slots(), feature_bytes()) + FeatureIndex::bytes_of(index_.slots()) > table_bytes_;
 }
 
 std::uint32_t FeatureScores::number_for(Key key) {
@@ -168,29 +171,57 @@ void FeatureScores::sketch_row(std::size_t row, std::span<const Key> keys, const
   const double signed_weight = weight * static_cast<double>(targets_[row]);
   for (std::size_t j = 0; j < keys.size(); ++j) {
     const double value = static_cast<double>(values[j]);
-    sketch_->add(keys[j], static_cast<float>(signed_weight * value));
-    if (shift_) plain_sketch_->add(keys[j], static_cast<float>(weight * value));
+    const std::uint32_t number = index_.find(keys[j]);
+    if (number == FeatureIndex::kNone) {
+      sketch_->add(keys[j], static_cast<float>(signed_weight * value));
+      if (shift_) plain_sketch_->add(keys[j], static_cast<float>(weight * value));
+    } else {
+      sums_[number] += signed_weight * value;
+      if (shift_) plain_[number] += weight * value;
+    }
   }
 }
 
-// The sums so far go into sketches that take the place of the table.
+// The sums so far go into sketches that take the place of the table, but for those that stay exact.
 void FeatureScores::turn_to_sketch() {
+  if (namespaces_noted_)
+    throw LimitExceeded(
+        "the features of this stream do not fit the memory fgm may use to group them by namespace\nraise --memory, or "
+        "list the features of the groups that matter with --groups: all others are then sketched");
+  if (ranges_noted_)
+    throw LimitExceeded(
+        "the features of this stream do not fit the memory fgm may use to expand them\nraise --memory, or select some "
+        "thousand features first and expand what `fsstream transform` leaves");
+  FeatureIndex index;
+  std::vector<Key> keys;
+  for (const Key key : exact_keys_)
+    if (index.insert(key) == keys.size()) keys.push_back(key);
+  const std::size_t table = table_size(index.slots(), feature_bytes());
+  if (!keys.empty() && table > table_bytes_ / 2)
+    throw LimitExceeded(
+        "the features listed by --groups do not fit the memory fgm may use for their scores\nraise --memory");
   if (rows_kept_) forget_rows();
+  const std::size_t left = table_bytes_ - (keys.empty() ? 0 : table);
   constexpr int kDepth = 3;
   std::size_t width = 2;
-  while (2 * width * kDepth * sizeof(float) * (shift_ ? 2 : 1) <= table_bytes_ && width < (std::size_t{1} << 30))
-    width *= 2;
+  while (2 * width * kDepth * sizeof(float) * (shift_ ? 2 : 1) <= left && width < (std::size_t{1} << 30)) width *= 2;
   sketch_.emplace(kDepth, width, seed_);
   if (shift_) plain_sketch_.emplace(kDepth, width, seed_);
+  std::vector<double> sums(keys.size()), plain(shift_ ? keys.size() : 0);
   for (std::size_t number = 0; number < sums_.size(); ++number) {
+    const std::uint32_t kept = index.find(keys_[number]);
+    if (kept != FeatureIndex::kNone) {
+      sums[kept] = sums_[number];
+      if (shift_) plain[kept] = plain_[number];
+      continue;
+    }
     sketch_->add(keys_[number], static_cast<float>(sums_[number]));
     if (shift_) plain_sketch_->add(keys_[number], static_cast<float>(plain_[number]));
   }
-  index_ = FeatureIndex();
-  keys_ = {};
-  ranges_ = {};
-  sums_ = {};
-  plain_ = {};
+  index_ = std::move(index);
+  keys_ = std::move(keys);
+  sums_ = std::move(sums);
+  plain_ = std::move(plain);
 }
 
 // The rows read so far go into the sums, as if they had never been kept.
@@ -206,18 +237,9 @@ void FeatureScores::forget_rows() {
 }
 
 void FeatureScores::finish_load(double slope, double offset) {
-  if (sketched()) {
-    finish_sketch(slope, offset);
-    return;
-  }
   if (!rows_kept_) {
-    sums_.resize(keys_.size());
-    if (shift_) plain_.resize(keys_.size());
-    for (std::size_t number = 0; number < sums_.size(); ++number) {
-      sums_[number] *= slope;
-      if (shift_) sums_[number] += offset * plain_[number];
-    }
-    plain_ = {};
+    finish_sums(slope, offset);
+    if (sketched()) finish_sketch(slope, offset);
     return;
   }
   const std::vector<std::uint32_t> order = columns_.build(keys_.size(), row_starts_, numbers_, values_);
@@ -250,6 +272,16 @@ void FeatureScores::finish_load(double slope, double offset) {
   plain_scale_ = offset;
 }
 
+void FeatureScores::finish_sums(double slope, double offset) {
+  sums_.resize(keys_.size());
+  if (shift_) plain_.resize(keys_.size());
+  for (std::size_t number = 0; number < sums_.size(); ++number) {
+    sums_[number] *= slope;
+    if (shift_) sums_[number] += offset * plain_[number];
+  }
+  plain_ = {};
+}
+
 void FeatureScores::finish_sketch(double slope, double offset) {
   const std::span<float> cells = sketch_->cells();
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -280,12 +312,12 @@ void FeatureScores::add(const Batch& batch, std::size_t first_row) {
     const double weight = r_[first_row + row];
     if (weight == 0.0) continue;
     for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j) {
-      if (sketched()) {
-        sketch_->add(batch.keys[j], static_cast<float>(weight * static_cast<double>(batch.values[j])));
-        continue;
-      }
+      const double term = weight * static_cast<double>(batch.values[j]);
       const std::uint32_t number = index_.find(batch.keys[j]);
-      if (number != FeatureIndex::kNone) sums_[number] += weight * static_cast<double>(batch.values[j]);
+      if (number != FeatureIndex::kNone)
+        sums_[number] += term;
+      else if (sketched())
+        sketch_->add(batch.keys[j], static_cast<float>(term));
     }
   }
 }

@@ -10,7 +10,8 @@
 //
 // When not even the table of features fits, the sums go into count-sketches of the same size:
 // `estimate` then tells which features may be among the largest, and the scan that collects
-// them scores them exactly (candidate_collector.hpp).
+// them scores them exactly (candidate_collector.hpp). Features that were asked to stay exact
+// keep their sums beside the sketches.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +52,9 @@ class FeatureScores {
   // By feature, in the order of keys(); 0 .. 0 where all are zero.
   std::span<const ValueRange> ranges() const { return ranges_; }
 
+  // Before the first row: these keep an exact c when the table gives way to sketches, and are then all of keys().
+  void keep_exact(std::span<const Key> keys) { exact_keys_.assign(keys.begin(), keys.end()); }
+
   void load(const Batch& batch);
   // The first scan is over: c of the first round is known.
   void finish_load(double slope, double offset);
@@ -70,8 +74,10 @@ class FeatureScores {
   std::size_t entries() const { return entries_; }
   bool rows_kept() const { return rows_kept_; }
   bool sketched() const { return sketch_.has_value(); }
-  // Only when sketched: c_j, give or take its collisions.
-  double estimate(Key key) const { return static_cast<double>(sketch_->query(key)); }
+  // Only when sketched: c_j, give or take its collisions; 0 for what is exact anyway.
+  double estimate(Key key) const {
+    return index_.find(key) == FeatureIndex::kNone ? static_cast<double>(sketch_->query(key)) : 0.0;
+  }
   std::span<const double> residuals() const { return r_; }
   double square_sum() const { return square_sum_; }
   bool negative_values() const { return negative_values_; }
@@ -95,6 +101,7 @@ class FeatureScores {
  private:
   bool table_full(Key key) const;
   std::uint32_t number_for(Key key);
+  std::size_t feature_bytes() const;
   void note_namespace(std::string_view name);
   void note_range(std::uint32_t number, float value);
   void sketch_row(std::size_t row, std::span<const Key> keys, const float* values);
@@ -102,6 +109,7 @@ class FeatureScores {
   void sum_row(std::size_t row, std::span<const std::uint32_t> numbers, const float* values);
   void forget_rows();
   void turn_to_sketch();
+  void finish_sums(double slope, double offset);
   void finish_sketch(double slope, double offset);
   double kept_score(std::size_t column) const;
 
@@ -119,6 +127,7 @@ class FeatureScores {
   Buffer<float> values_;
   KeptColumns columns_;
   std::uint64_t seed_;
+  std::vector<Key> exact_keys_;
   std::optional<CountSketch> sketch_, plain_sketch_;
   // c = scale_ sum r x + plain_scale_ sum p x; the second term only in the first round.
   std::vector<double> r_, plain_r_;

@@ -1,7 +1,9 @@
 #include "solve/pair_scores.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -9,15 +11,34 @@
 
 namespace fsstream {
 
+namespace {
+
+// The sum after adding, rounded up: a bound must never fall below what it bounds.
+void add_to_bound(CountMin& sketch, Key key, double amount) {
+  const double sum = static_cast<double>(sketch.query(key)) + amount;
+  sketch.raise(key, std::nextafter(static_cast<float>(sum), std::numeric_limits<float>::infinity()));
+}
+
+}  // namespace
+
 PairScores::PairScores(const FeatureScores& scores, std::span<const double> r, double cross_factor,
                        double square_factor, std::size_t limit)
     : scores_(scores),
       r_(r.begin(), r.end()),
       cross_factor_(cross_factor),
       square_factor_(square_factor),
-      limit_(limit),
-      up_(scores.features()),
-      down_(scores.features()) {}
+      limit_(limit) {
+  if (scores.sketched()) {
+    constexpr int kDepth = 2;
+    const std::size_t cells = std::max<std::size_t>(limit / 2 / (2 * kDepth * sizeof(float)), 2);
+    const std::size_t width = std::min(std::bit_floor(cells), std::size_t{1} << 30);
+    up_sketch_.emplace(kDepth, width, 0);
+    down_sketch_.emplace(kDepth, width, 1);
+  } else {
+    up_.resize(scores.features());
+    down_.resize(scores.features());
+  }
+}
 
 void PairScores::bound(const Batch& batch, std::size_t first_row) {
   for (std::size_t row = 0; row < batch.rows(); ++row) {
@@ -25,9 +46,15 @@ void PairScores::bound(const Batch& batch, std::size_t first_row) {
     if (r == 0.0) continue;
     const double most = std::abs(r) * static_cast<double>(scores_.row_largest()[first_row + row]);
     std::vector<double>& side = r > 0.0 ? up_ : down_;
+    CountMin* sketch = !sketched() ? nullptr : r > 0.0 ? &*up_sketch_ : &*down_sketch_;
     for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j) {
+      const double term = most * std::abs(static_cast<double>(batch.values[j]));
+      if (sketch != nullptr) {
+        add_to_bound(*sketch, batch.keys[j], term);
+        continue;
+      }
       const std::uint32_t number = scores_.number_of(batch.keys[j]);
-      if (number != FeatureIndex::kNone) side[number] += most * std::abs(static_cast<double>(batch.values[j]));
+      if (number != FeatureIndex::kNone) side[number] += term;
     }
   }
 }
@@ -44,20 +71,72 @@ void PairScores::bound_kept() {
 }
 
 // The slack covers the rounding of the sums.
-double PairScores::bound_of(std::size_t number) const {
-  const double bound = scores_.negative_values() ? up_[number] + down_[number] : std::max(up_[number], down_[number]);
+double PairScores::bound_from(double up, double down) const {
+  const double bound = scores_.negative_values() ? up + down : std::max(up, down);
   return bound * std::max(cross_factor_, square_factor_) * (1.0 + 1e-9);
 }
 
+// n (n + 1) / 2 sums of 8 bytes fit the limit.
+std::size_t PairScores::most_summed() const {
+  return static_cast<std::size_t>(std::max(std::sqrt(static_cast<double>(limit_) / 4.0) - 3.0, 1.0));
+}
+
+void PairScores::shortlist(const Batch& batch) {
+  for (std::size_t row = 0; row < batch.rows(); ++row) {
+    for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j) {
+      const Key key = batch.keys[j];
+      if (listed_.find(key) != FeatureIndex::kNone) continue;
+      const double up = static_cast<double>(up_sketch_->query(key));
+      const double down = static_cast<double>(down_sketch_->query(key));
+      const double bound = bound_from(up, down);
+      if (bound == 0.0 || bound <= left_out_) continue;
+      if (listed_keys_.size() >= 2 * most_summed()) shorten_list();
+      if (bound <= left_out_) continue;
+      listed_.insert(key);
+      listed_keys_.push_back(key);
+      up_.push_back(up);
+      down_.push_back(down);
+    }
+  }
+}
+
+// The lower half of the list goes, by bound; ties: the larger key.
+void PairScores::shorten_list() {
+  std::vector<std::uint32_t> order(listed_keys_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(most_summed());
+  std::nth_element(order.begin(), middle, order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const double x = bound_of(a);
+    const double y = bound_of(b);
+    return x != y ? x > y : listed_keys_[a] < listed_keys_[b];
+  });
+  for (auto it = middle; it != order.end(); ++it) left_out_ = std::max(left_out_, bound_of(*it));
+  order.erase(middle, order.end());
+  std::sort(order.begin(), order.end());
+  FeatureIndex listed;
+  for (std::uint32_t place = 0; place < order.size(); ++place) {
+    const std::uint32_t from = order[place];
+    listed.insert(listed_keys_[from]);
+    listed_keys_[place] = listed_keys_[from];
+    up_[place] = up_[from];
+    down_[place] = down_[from];
+  }
+  listed_ = std::move(listed);
+  listed_keys_.resize(order.size());
+  up_.resize(order.size());
+  down_.resize(order.size());
+}
+
 std::size_t PairScores::features_above(double tau) const {
-  std::size_t count = 0;
+  std::size_t count = left_out_ > 0.0 && left_out_ >= tau ? 1 : 0;
   for (std::size_t number = 0; number < up_.size(); ++number) count += bound_of(number) >= tau;
   return count;
 }
 
 void PairScores::start_sums(std::size_t count) {
+  const bool more_than_listed = count > up_.size() && left_out_ > 0.0;
   count = std::min(count, up_.size());
-  if (count > limit_ / 8 / (count + 2) * 2)
+  if (more_than_listed || count > limit_ / 8 / (count + 2) * 2)
     throw LimitExceeded(
         "the products that may be among the largest do not fit the memory given to fgm\nraise --memory, or scale the "
         "rows: --normalize l2");
@@ -95,7 +174,7 @@ void PairScores::sum(const Batch& batch, std::size_t first_row) {
     if (r == 0.0) continue;
     row_.clear();
     for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j) {
-      const std::uint32_t number = scores_.number_of(batch.keys[j]);
+      const std::uint32_t number = number_of(batch.keys[j]);
       if (number == FeatureIndex::kNone || slot_of_[number] == FeatureIndex::kNone) continue;
       row_.push_back({slot_of_[number], static_cast<double>(batch.values[j])});
     }
@@ -136,9 +215,10 @@ std::vector<PairScores::Scored> PairScores::best(std::size_t count, std::span<co
     for (std::size_t low = 0; low <= high; ++low) {
       const double score = (low == high ? square_factor_ : cross_factor_) * sums_[high * (high + 1) / 2 + low];
       if (score == 0.0 || (heap.size() == count && std::abs(score) < std::abs(heap.front().score))) continue;
-      const auto [a, b] = std::minmax(scores_.keys()[chosen_[low]], scores_.keys()[chosen_[high]]);
+      const std::pair<Key, Key> ends = std::minmax({key_of(chosen_[low]), key_of(chosen_[high])});
+      const auto [a, b] = ends;
       const Scored found{a, b, score};
-      if ((heap.size() == count && !better(found, heap.front())) || excluded.count({a, b}) != 0) continue;
+      if ((heap.size() == count && !better(found, heap.front())) || excluded.count(ends) != 0) continue;
       if (heap.size() == count) {
         std::pop_heap(heap.begin(), heap.end(), better);
         heap.pop_back();

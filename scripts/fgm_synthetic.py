@@ -1,0 +1,298 @@
+"""FGM on synthetic rows too large to hold twice: section 8.2.3 and Figure 4, printed as Markdown tables.
+
+python scripts/fgm_synthetic.py large [--rows 8192] [--width 65536] [--k 50,100,200,300]
+python scripts/fgm_synthetic.py speed [--rows 4096] [--width 65536] [--k 200]
+python scripts/fgm_synthetic.py densities [--rows 8192] [--width 8192]
+
+Rows are drawn block by block from their seed: Gaussian, 300 weights uniform in (0, 1), 4,096 rows for
+the test. fgm reads the blocks as a stream and keeps them its own way.
+
+large: the peer is the path of l1-LIBLINEAR, solved over a growing set of columns until the optimality
+conditions hold for all of them: the same solutions as over all columns, for a quarter of the memory, so its
+time says nothing. speed: LIBLINEAR itself (the `liblinear` package) over all columns in its own form, each
+fit of the path cold. densities: logistic loss on both sides, the best accuracy over all numbers of features.
+Times are CPU seconds of one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from fsstream import _native
+from fsstream.algorithms.fgm import Fgm
+from fsstream.algorithms.learner import Common, Task
+
+BLOCK = 256
+TEST_ROWS = 4096
+RELEVANT = 300
+RATIO = 1.3  # from one C of a path to the next
+OPTIMAL = 1.01  # largest slope of a column left out, the weight of |w|_1 being 1
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows that are drawn again whenever they are wanted."""
+
+    rows: int
+    width: int
+    density: float = 1.0
+    seed: int = 0
+
+    @property
+    def weights(self):
+        rng = np.random.default_rng([self.seed, 0])
+        w = np.zeros(self.width)
+        w[rng.choice(self.width, RELEVANT, replace=False)] = rng.random(RELEVANT)
+        return w
+
+    def blocks(self, *, test=False):
+        """(first row, X, y), X in float32."""
+        w = self.weights
+        for first in range(0, TEST_ROWS if test else self.rows, BLOCK):
+            rng = np.random.default_rng([self.seed, 2 if test else 1, first])
+            X = rng.standard_normal((BLOCK, self.width), np.float32)
+            if self.density < 1.0:
+                X *= rng.random((BLOCK, self.width), np.float32) < self.density
+            yield first, X, np.where(X @ w > 0, 1.0, -1.0)
+
+    def matrix(self):
+        """All rows to learn from."""
+        X, y = np.empty((self.rows, self.width), np.float32), np.empty(self.rows)
+        for first, part, labels in self.blocks():
+            X[first : first + BLOCK], y[first : first + BLOCK] = part, labels
+        return X, y
+
+
+def batch_of(X, y):
+    row, column = np.nonzero(X)
+    starts = np.searchsorted(row, np.arange(len(y) + 1))
+    return _native.Batch.from_arrays(
+        starts.astype(np.uint64), column.astype(np.uint64), X[row, column], y.astype(np.float32)
+    )
+
+
+@dataclass
+class Fitted:
+    """A model over some columns, and what it took."""
+
+    columns: np.ndarray
+    weights: np.ndarray
+    seconds: float
+    note: str = ""
+    right: int = 0
+
+    @property
+    def accuracy(self):
+        return self.right / TEST_ROWS
+
+    def found(self, source):
+        return int(np.count_nonzero(source.weights[self.columns]))
+
+
+def fgm(source, k, loss="squared-hinge", **parameters):
+    common = Common(k=k, memory=40 * source.rows * source.width, intercept=False)
+    learner = Fgm(common, Fgm.Parameters(**parameters), Task(loss, ("-1", "1")))
+    seconds = 0.0
+    for _, X, y in source.blocks():
+        batch = batch_of(X, y)
+        began = time.process_time()
+        learner.update(batch)
+        seconds += time.process_time() - began
+    began = time.process_time()
+    learner.end_pass()
+    seconds += time.process_time() - began
+    found = learner.selection()
+    columns = np.array([int(name) for name in found.raw_names])
+    return Fitted(columns, found.weights.astype(np.float64), seconds)
+
+
+def judge(source, models):
+    """One scan of the test rows for all of the models."""
+    for _, X, y in source.blocks(test=True):
+        for model in models:
+            model.right += int(np.sum((X[:, model.columns] @ model.weights > 0) == (y > 0)))
+
+
+def first_cost(X, y):
+    """A little below the C that takes in the first column."""
+    return 0.6 / float(np.abs(X.T @ y.astype(np.float32)).max())
+
+
+def screened(X, y, C, active):
+    """The solution of l1-LIBLINEAR over all columns, by solving over the steepest ones only."""
+    r = y.astype(np.float32)
+    while True:
+        slope = 2 * C * np.abs(X.T @ r)
+        slope[active] = np.inf
+        most = max(2 * len(active), 200)
+        active = np.sort(np.argpartition(-slope, most)[:most])
+        model = LinearSVC(penalty="l1", dual=False, C=C, fit_intercept=False, max_iter=1000)
+        part = X[:, active].astype(np.float64)
+        w = model.fit(part, y).coef_.ravel()
+        r = (y * np.maximum(0.0, 1.0 - y * (part @ w))).astype(np.float32)
+        slope = 2 * C * np.abs(X.T @ r)
+        slope[active] = 0.0
+        if slope.max() <= OPTIMAL:
+            return active[w != 0], w[w != 0], r
+        active = active[w != 0]
+
+
+def l1_path(source, ks):
+    """For each k the k largest weights of the first solution with so many, plain and refitted."""
+    X, y = source.matrix()
+    C, active, found, todo = first_cost(X, y), np.zeros(0, int), {}, sorted(ks)
+    while todo:
+        active, w, _ = screened(X, y, C, active)
+        C *= RATIO
+        while todo and len(active) >= todo[0]:
+            largest = np.sort(np.argsort(-np.abs(w), kind="stable")[: todo[0]])
+            columns = active[largest]
+            models = [Fitted(columns, w[largest], 0.0)]
+            for cost in (20.0, 1.0):
+                refit = LinearSVC(dual=False, C=cost, fit_intercept=False, max_iter=1000)
+                models.append(Fitted(columns, refit.fit(X[:, columns], y).coef_.ravel(), 0.0))
+            found[todo.pop(0)] = models
+    return found
+
+
+def large(options):
+    source = Source(options.rows, options.width, seed=options.seed)
+    ours = {k: fgm(source, k) for k in options.k}
+    literal = {k: fgm(source, k, rule="paper") for k in options.k}
+    peers = l1_path(source, options.k)
+    judge(source, [*ours.values(), *literal.values(), *(m for models in peers.values() for m in models)])
+    print("| k | l1 (true) | de-biased, C = 20 | C = 1 | fgm (true) | fgm rule=paper (true) | fgm s |")
+    print("|---" * 7 + "|")
+    for k in options.k:
+        plain, strong, mild = peers[k]
+        print(
+            f"| {k} | {plain.accuracy:.4f} ({plain.found(source)}) | {strong.accuracy:.4f} "
+            f"| {mild.accuracy:.4f} | {ours[k].accuracy:.4f} ({ours[k].found(source)}) "
+            f"| {literal[k].accuracy:.4f} ({literal[k].found(source)}) | {ours[k].seconds:.1f} |"
+        )
+
+
+class Liblinear:
+    """LIBLINEAR's own problem: a node of 16 bytes an entry, filled block by block."""
+
+    def __init__(self, source):
+        from liblinear import liblinear as package
+
+        self._package = package
+        node = np.dtype([("index", np.int32), ("value", np.float64)], align=True)
+        size = source.width + 1
+        self._nodes = np.zeros((source.rows, size), node)
+        self._nodes["index"][:, :-1] = np.arange(1, size)
+        self._nodes["index"][:, -1] = -1
+        self._y = np.empty(source.rows)
+        for first, X, y in source.blocks():
+            self._nodes["value"][first : first + BLOCK, :-1] = X
+            self._y[first : first + BLOCK] = y
+        start, step = self._nodes.ctypes.data, self._nodes.strides[0]
+        pointer = ctypes.POINTER(package.feature_node)
+        self._rows = (pointer * source.rows)(
+            *(ctypes.cast(start + i * step, pointer) for i in range(source.rows))
+        )
+        self._problem = package.problem.__new__(package.problem)
+        ctypes.Structure.__init__(self._problem)
+        self._problem.l, self._problem.n, self._problem.bias = source.rows, source.width, -1.0
+        self._problem.y = self._y.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+        self._problem.x = ctypes.cast(self._rows, ctypes.POINTER(pointer))
+        self.largest_slope = np.abs(
+            sum(X.T.astype(np.float64) @ y for _, X, y in source.blocks())
+        ).max()
+        self._width = source.width
+
+    def fit(self, C):
+        parameter = self._package.parameter(f"-s 5 -c {C} -q")
+        began = time.process_time()
+        model = self._package.liblinear.train(ctypes.byref(self._problem), ctypes.byref(parameter))
+        seconds = time.process_time() - began
+        w = np.ctypeslib.as_array(model.contents.w, (self._width,)).copy()
+        self._package.liblinear.free_and_destroy_model(ctypes.byref(model))
+        return w, seconds
+
+
+def speed(options):
+    source = Source(options.rows, options.width, seed=options.seed)
+    ours = {k: fgm(source, k) for k in options.k}
+    peer = Liblinear(source)
+    print("| k | fgm s | path s (fits) | last fit s |\n|---|---|---|---|")
+    C, spent, fits, todo = 0.6 / peer.largest_slope, 0.0, 0, sorted(options.k)
+    while todo:
+        w, seconds = peer.fit(C)
+        spent, fits, C = spent + seconds, fits + 1, C * RATIO
+        while todo and np.count_nonzero(w) >= todo[0]:
+            k = todo.pop(0)
+            print(f"| {k} | {ours[k].seconds:.1f} | {spent:.1f} ({fits}) | {seconds:.1f} |", flush=True)
+
+
+def l1_logistic(source, most):
+    """Solutions of l1-LIBLINEAR's logistic path, each cold, up to `most` features."""
+    parts, labels = zip(*((sp.csr_matrix(X, dtype=np.float64), y) for _, X, y in source.blocks()), strict=True)
+    X, y = sp.vstack(parts).tocsr(), np.concatenate(labels)
+    del parts
+    C, models = 2.0 * RATIO / np.abs(X.T @ y).max(), []
+    while not models or len(models[-1].columns) < most:
+        peer = LogisticRegression(penalty="l1", solver="liblinear", C=C, fit_intercept=False, max_iter=200)
+        began = time.process_time()
+        w = peer.fit(X, y).coef_.ravel()
+        seconds = time.process_time() - began
+        columns = np.flatnonzero(w)
+        models.append(Fitted(columns, w[columns], seconds, f"{len(columns)} features"))
+        C *= RATIO
+    return models
+
+
+def densities(options):
+    print("| density | l1-LR, best | its fit s | path s | fgm, best | its s | with k |\n" + "|---" * 7 + "|")
+    for density in options.densities:
+        source = Source(options.rows, options.width, density, options.seed)
+        ours = {k: fgm(source, k, "logistic") for k in options.k}
+        peers = l1_logistic(source, 2 * RELEVANT)
+        judge(source, [*ours.values(), *peers])
+        k, mine = max(ours.items(), key=lambda item: item[1].accuracy)
+        best = max(peers, key=lambda model: model.accuracy)
+        path = sum(model.seconds for model in peers)
+        print(
+            f"| {density} | {best.accuracy:.4f} ({best.note}) | {best.seconds:.1f} | {path:.1f} "
+            f"| {mine.accuracy:.4f} | {mine.seconds:.1f} | {k} |",
+            flush=True,
+        )
+
+
+EXPERIMENTS = {"large": (large, 8192, 65536), "speed": (speed, 4096, 65536), "densities": (densities, 8192, 8192)}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("experiment", choices=EXPERIMENTS)
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--width", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--k", type=lambda text: [int(k) for k in text.split(",")], default=[50, 100, 200, 300]
+    )
+    parser.add_argument(
+        "--densities",
+        type=lambda text: [float(d) for d in text.split(",")],
+        default=[0.08, 0.1, 0.3, 0.5, 0.8, 1.0],
+    )
+    options = parser.parse_args()
+    run, rows, width = EXPERIMENTS[options.experiment]
+    options.rows, options.width = options.rows or rows, options.width or width
+    run(options)
+
+
+if __name__ == "__main__":
+    main()
