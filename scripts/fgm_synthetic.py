@@ -3,6 +3,7 @@
 python scripts/fgm_synthetic.py large [--rows 8192] [--width 65536] [--k 50,100,200,300]
 python scripts/fgm_synthetic.py speed [--rows 4096] [--width 65536] [--k 200]
 python scripts/fgm_synthetic.py densities [--rows 8192] [--width 8192]
+python scripts/fgm_synthetic.py shift [--rows 4096] [--width 4096]
 
 Rows are drawn block by block from their seed: Gaussian, 300 weights uniform in (0, 1), 4,096 rows for
 the test. fgm reads the blocks as a stream and keeps them its own way.
@@ -11,6 +12,7 @@ large: the peer is the path of l1-LIBLINEAR, solved over a growing set of column
 conditions hold for all of them: the same solutions as over all columns, for a quarter of the memory, so its
 time says nothing. speed: LIBLINEAR itself (the `liblinear` package) over all columns in its own form, each
 fit of the path cold. densities: logistic loss on both sides, the best accuracy over all numbers of features.
+shift: section 8.3, labels sign(Xw - 4), each method with and without a shift. --seeds: means over draws.
 Times are CPU seconds of one thread.
 """
 
@@ -45,6 +47,7 @@ class Source:
     width: int
     density: float = 1.0
     seed: int = 0
+    shift: float = 0.0
 
     @property
     def weights(self):
@@ -61,7 +64,7 @@ class Source:
             X = rng.standard_normal((BLOCK, self.width), np.float32)
             if self.density < 1.0:
                 X *= rng.random((BLOCK, self.width), np.float32) < self.density
-            yield first, X, np.where(X @ w > 0, 1.0, -1.0)
+            yield first, X, np.where(X @ w > self.shift, 1.0, -1.0)
 
     def matrix(self):
         """All rows to learn from."""
@@ -86,7 +89,7 @@ class Fitted:
     columns: np.ndarray
     weights: np.ndarray
     seconds: float
-    note: str = ""
+    intercept: float = 0.0
     right: int = 0
 
     @property
@@ -97,8 +100,8 @@ class Fitted:
         return int(np.count_nonzero(source.weights[self.columns]))
 
 
-def fgm(source, k, loss="squared-hinge", **parameters):
-    common = Common(k=k, memory=40 * source.rows * source.width, intercept=False)
+def fgm(source, k, loss="squared-hinge", shift=False, **parameters):
+    common = Common(k=k, memory=40 * source.rows * source.width, intercept=shift)
     learner = Fgm(common, Fgm.Parameters(**parameters), Task(loss, ("-1", "1")))
     seconds = 0.0
     for _, X, y in source.blocks():
@@ -111,14 +114,14 @@ def fgm(source, k, loss="squared-hinge", **parameters):
     seconds += time.process_time() - began
     found = learner.selection()
     columns = np.array([int(name) for name in found.raw_names])
-    return Fitted(columns, found.weights.astype(np.float64), seconds)
+    return Fitted(columns, found.weights.astype(np.float64), seconds, float(learner.intercepts()[0]))
 
 
 def judge(source, models):
     """One scan of the test rows for all of the models."""
     for _, X, y in source.blocks(test=True):
         for model in models:
-            model.right += int(np.sum((X[:, model.columns] @ model.weights > 0) == (y > 0)))
+            model.right += int(np.sum((X[:, model.columns] @ model.weights + model.intercept > 0) == (y > 0)))
 
 
 def first_cost(X, y):
@@ -126,7 +129,14 @@ def first_cost(X, y):
     return 0.6 / float(np.abs(X.T @ y.astype(np.float32)).max())
 
 
-def screened(X, y, C, active):
+def squared_hinge(X, y, C, penalty, shift):
+    """Weights and intercept by LIBLINEAR."""
+    model = LinearSVC(penalty=penalty, dual=False, C=C, fit_intercept=shift, max_iter=1000)
+    model.fit(X, y)
+    return model.coef_.ravel(), float(model.intercept_[0]) if shift else 0.0
+
+
+def screened(X, y, C, active, shift):
     """The solution of l1-LIBLINEAR over all columns, by solving over the steepest ones only."""
     r = y.astype(np.float32)
     while True:
@@ -134,50 +144,93 @@ def screened(X, y, C, active):
         slope[active] = np.inf
         most = max(2 * len(active), 200)
         active = np.sort(np.argpartition(-slope, most)[:most])
-        model = LinearSVC(penalty="l1", dual=False, C=C, fit_intercept=False, max_iter=1000)
         part = X[:, active].astype(np.float64)
-        w = model.fit(part, y).coef_.ravel()
-        r = (y * np.maximum(0.0, 1.0 - y * (part @ w))).astype(np.float32)
+        w, intercept = squared_hinge(part, y, C, "l1", shift)
+        r = (y * np.maximum(0.0, 1.0 - y * (part @ w + intercept))).astype(np.float32)
         slope = 2 * C * np.abs(X.T @ r)
         slope[active] = 0.0
+        active, w = active[w != 0], w[w != 0]
         if slope.max() <= OPTIMAL:
-            return active[w != 0], w[w != 0], r
-        active = active[w != 0]
+            return active, w, intercept
 
 
-def l1_path(source, ks):
+def l1_path(source, ks, shift=False):
     """For each k the k largest weights of the first solution with so many, plain and refitted."""
     X, y = source.matrix()
     C, active, found, todo = first_cost(X, y), np.zeros(0, int), {}, sorted(ks)
     while todo:
-        active, w, _ = screened(X, y, C, active)
+        active, w, intercept = screened(X, y, C, active, shift)
         C *= RATIO
         while todo and len(active) >= todo[0]:
             largest = np.sort(np.argsort(-np.abs(w), kind="stable")[: todo[0]])
             columns = active[largest]
-            models = [Fitted(columns, w[largest], 0.0)]
+            models = [Fitted(columns, w[largest], 0.0, intercept)]
             for cost in (20.0, 1.0):
-                refit = LinearSVC(dual=False, C=cost, fit_intercept=False, max_iter=1000)
-                models.append(Fitted(columns, refit.fit(X[:, columns], y).coef_.ravel(), 0.0))
+                weights, b = squared_hinge(X[:, columns].astype(np.float64), y, cost, "l2", shift)
+                models.append(Fitted(columns, weights, 0.0, b))
             found[todo.pop(0)] = models
     return found
 
 
+def table(head, rows):
+    print(f"| {' | '.join(head)} |\n{'|---' * len(head)}|")
+    for row in rows:
+        print(f"| {' | '.join(map(str, row))} |", flush=True)
+
+
+def mean_of(models, source):
+    """Accuracy and true features found, over draws."""
+    accuracy = np.mean([model.accuracy for model in models])
+    found = np.mean([model.found(at) for model, at in zip(models, source, strict=True)])
+    return f"{accuracy:.4f} ({found:.0f})"
+
+
+def ahead(ours, theirs):
+    """By how much, and the standard error over draws."""
+    gains = np.array([a.accuracy - b.accuracy for a, b in zip(ours, theirs, strict=True)])
+    error = f" +- {gains.std(ddof=1) / len(gains) ** 0.5:.4f}" if len(gains) > 1 else ""
+    return f"{gains.mean():+.4f}{error}"
+
+
 def large(options):
-    source = Source(options.rows, options.width, seed=options.seed)
-    ours = {k: fgm(source, k) for k in options.k}
-    literal = {k: fgm(source, k, rule="paper") for k in options.k}
-    peers = l1_path(source, options.k)
-    judge(source, [*ours.values(), *literal.values(), *(m for models in peers.values() for m in models)])
-    print("| k | l1 (true) | de-biased, C = 20 | C = 1 | fgm (true) | fgm rule=paper (true) | fgm s |")
-    print("|---" * 7 + "|")
-    for k in options.k:
-        plain, strong, mild = peers[k]
-        print(
-            f"| {k} | {plain.accuracy:.4f} ({plain.found(source)}) | {strong.accuracy:.4f} "
-            f"| {mild.accuracy:.4f} | {ours[k].accuracy:.4f} ({ours[k].found(source)}) "
-            f"| {literal[k].accuracy:.4f} ({literal[k].found(source)}) | {ours[k].seconds:.1f} |"
-        )
+    sources = [Source(options.rows, options.width, seed=seed) for seed in options.seeds]
+    ours, literal, peers = [], [], []
+    for source in sources:
+        ours.append({k: fgm(source, k) for k in options.k})
+        literal.append({k: fgm(source, k, rule="paper") for k in options.literal})
+        peers.append(l1_path(source, options.k))
+        every = [*ours[-1].values(), *literal[-1].values(), *(m for some in peers[-1].values() for m in some)]
+        judge(source, every)
+
+    def row(k):
+        mine = [models[k] for models in ours]
+        paper = mean_of([models[k] for models in literal], sources) if k in options.literal else ""
+        kinds = [[models[k][kind] for models in peers] for kind in range(3)]
+        seconds = f"{np.mean([model.seconds for model in mine]):.1f}"
+        told = [mean_of(models, sources) for models in (*kinds, mine)]
+        return [k, *told, *(ahead(mine, kind) for kind in kinds[1:]), paper, seconds]
+
+    head = ["k", "l1 (true)", "de-biased, C = 20", "C = 1", "fgm (true)", "ahead of C = 20", "of C = 1"]
+    table([*head, "rule=paper", "fgm s"], map(row, options.k))
+
+
+def shift(options):
+    source = Source(options.rows, options.width, seed=options.seeds[0], shift=4.0)
+    ours = [{k: fgm(source, k, shift=on) for k in options.k} for on in (False, True)]
+    peers = [l1_path(source, options.k, on) for on in (False, True)]
+    judge(source, [*(m for models in ours for m in models.values())])
+    judge(source, [m for path in peers for models in path.values() for m in models])
+    kinds = [(path, kind) for path in peers for kind in range(3)]
+    rows = (
+        [
+            k,
+            *(f"{path[k][kind].accuracy:.4f}" for path, kind in kinds),
+            *(f"{m[k].accuracy:.4f}" for m in ours),
+        ]
+        for k in options.k
+    )
+    names = ["l1", "de-biased, C = 20", "C = 1"]
+    table(["k", *names, *(f"{name}, shift" for name in names), "fgm", "fgm, shift"], rows)
 
 
 class Liblinear:
@@ -206,9 +259,7 @@ class Liblinear:
         self._problem.l, self._problem.n, self._problem.bias = source.rows, source.width, -1.0
         self._problem.y = self._y.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
         self._problem.x = ctypes.cast(self._rows, ctypes.POINTER(pointer))
-        self.largest_slope = np.abs(
-            sum(X.T.astype(np.float64) @ y for _, X, y in source.blocks())
-        ).max()
+        self.largest_slope = np.abs(sum(X.T.astype(np.float64) @ y for _, X, y in source.blocks())).max()
         self._width = source.width
 
     def fit(self, C):
@@ -222,7 +273,7 @@ class Liblinear:
 
 
 def speed(options):
-    source = Source(options.rows, options.width, seed=options.seed)
+    source = Source(options.rows, options.width, seed=options.seeds[0])
     ours = {k: fgm(source, k) for k in options.k}
     peer = Liblinear(source)
     print("| k | fgm s | path s (fits) | last fit s |\n|---|---|---|---|")
@@ -237,39 +288,43 @@ def speed(options):
 
 def l1_logistic(source, most):
     """Solutions of l1-LIBLINEAR's logistic path, each cold, up to `most` features."""
-    parts, labels = zip(*((sp.csr_matrix(X, dtype=np.float64), y) for _, X, y in source.blocks()), strict=True)
-    X, y = sp.vstack(parts).tocsr(), np.concatenate(labels)
-    del parts
+    blocks = [(sp.csr_matrix(X, dtype=np.float64), y) for _, X, y in source.blocks()]
+    X, y = sp.vstack([part for part, _ in blocks]).tocsr(), np.concatenate([labels for _, labels in blocks])
+    del blocks
     C, models = 2.0 * RATIO / np.abs(X.T @ y).max(), []
     while not models or len(models[-1].columns) < most:
-        peer = LogisticRegression(penalty="l1", solver="liblinear", C=C, fit_intercept=False, max_iter=200)
+        peer = LogisticRegression(l1_ratio=1.0, solver="liblinear", C=C, fit_intercept=False, max_iter=200)
         began = time.process_time()
         w = peer.fit(X, y).coef_.ravel()
         seconds = time.process_time() - began
         columns = np.flatnonzero(w)
-        models.append(Fitted(columns, w[columns], seconds, f"{len(columns)} features"))
+        models.append(Fitted(columns, w[columns], seconds))
         C *= RATIO
     return models
 
 
 def densities(options):
-    print("| density | l1-LR, best | its fit s | path s | fgm, best | its s | with k |\n" + "|---" * 7 + "|")
-    for density in options.densities:
-        source = Source(options.rows, options.width, density, options.seed)
+    def row(density):
+        source = Source(options.rows, options.width, density, options.seeds[0])
         ours = {k: fgm(source, k, "logistic") for k in options.k}
         peers = l1_logistic(source, 2 * RELEVANT)
         judge(source, [*ours.values(), *peers])
         k, mine = max(ours.items(), key=lambda item: item[1].accuracy)
         best = max(peers, key=lambda model: model.accuracy)
         path = sum(model.seconds for model in peers)
-        print(
-            f"| {density} | {best.accuracy:.4f} ({best.note}) | {best.seconds:.1f} | {path:.1f} "
-            f"| {mine.accuracy:.4f} | {mine.seconds:.1f} | {k} |",
-            flush=True,
-        )
+        theirs = [f"{best.accuracy:.4f}", len(best.columns), f"{best.seconds:.1f}", f"{path:.1f}"]
+        return [density, *theirs, f"{mine.accuracy:.4f}", k, f"{mine.seconds:.1f}"]
+
+    head = ["density", "l1-LR, best", "features", "its fit s", "path s", "fgm, best", "k", "s"]
+    table(head, map(row, options.densities))
 
 
-EXPERIMENTS = {"large": (large, 8192, 65536), "speed": (speed, 4096, 65536), "densities": (densities, 8192, 8192)}
+EXPERIMENTS = {
+    "large": (large, 8192, 65536),
+    "speed": (speed, 4096, 65536),
+    "densities": (densities, 8192, 8192),
+    "shift": (shift, 4096, 4096),
+}
 
 
 def main():
@@ -279,10 +334,10 @@ def main():
     parser.add_argument("experiment", choices=EXPERIMENTS)
     parser.add_argument("--rows", type=int)
     parser.add_argument("--width", type=int)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--k", type=lambda text: [int(k) for k in text.split(",")], default=[50, 100, 200, 300]
-    )
+    numbers = {"type": lambda text: [int(number) for number in text.split(",") if number]}
+    parser.add_argument("--seeds", **numbers, default=[0])
+    parser.add_argument("--k", **numbers, default=[50, 100, 200, 300])
+    parser.add_argument("--literal", **numbers, default=[], help="large: k for which rule=paper runs too")
     parser.add_argument(
         "--densities",
         type=lambda text: [float(d) for d in text.split(",")],

@@ -115,7 +115,8 @@ void bind_scores(nb::module_& m) {
              return nb::make_tuple(own(self.namespaces()), names);
            })
       .def("note_ranges", &FeatureScores::note_ranges)
-      .def("keep_exact", [](FeatureScores& self, Vector<Key> keys) { self.keep_exact(span_of(keys)); }, nb::arg("keys"))
+      .def(
+          "keep_exact", [](FeatureScores& self, Vector<Key> keys) { self.keep_exact(span_of(keys)); }, nb::arg("keys"))
       .def("ranges",
            [](const FeatureScores& self) {
              std::vector<float> lows, highs;
