@@ -39,7 +39,7 @@ class GroupMachine(Machine):
         self._table = {} if table is None else table
         self.scores.keep_exact(np.array([key_of_name(name) for name in self._table], dtype=np.uint64))
         self._chosen: list[int] = []  # group numbers, in the order they came
-        self._sketched: list[int] = []  # keys of those that only a sketch knew, numbered after the layout's groups
+        self._sketched: list[int] = []  # keys of chosen features of no group, numbered after the layout's
 
     def _begin(self) -> None:
         super()._begin()
