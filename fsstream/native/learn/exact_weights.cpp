@@ -1,7 +1,6 @@
 #include <cmath>
 
 #include "learn/sketched_weights.hpp"
-#include "sketch/warm_up.hpp"
 
 namespace fsstream {
 
@@ -11,14 +10,13 @@ void ExactWeights::hash(const Batch& batch, std::size_t first, std::size_t size,
   others_.reserve(longest + kSlack);
   others_values_.reserve(longest + kSlack);
   others_hashed_.resize(2, longest + kSlack);
-  warm_up(active_.buckets(), sketch_.rows(hashed_, 0), size);
+  slots_of_run_.look_up(active_, {batch.keys.data() + first, sketch_.rows(hashed_, 0)}, size);
 }
 
 double ExactWeights::score(const Row& row) {
-  const RowEntries entries{row.keys(), homes(row), hashed_.column(0) + row.hashed, row.values()};
-  const SplitRow parts{slots_.data(),         listed_.data(),           active_values_.data(),   others_.data(),
-                       others_values_.data(), others_hashed_.column(0), others_hashed_.column(1)};
-  active_count_ = kernels_.split_row(active_.buckets(), entries, row.size, parts);
+  const PartedRow parts{slots_.data(),         listed_.data(),           active_values_.data(),   others_.data(),
+                        others_values_.data(), others_hashed_.column(0), others_hashed_.column(1)};
+  active_count_ = slots_of_run_.part_row(row.hashed, row.size, row.values(), parts);
   return scale_ *
          kernels_.dot_slots(active_.weights(), active_.stride(), slots_.data(), active_values_.data(), active_count_);
 }
@@ -51,8 +49,12 @@ void ExactWeights::add_others(const Row& row, float coefficient) {
 void ExactWeights::enter(const Row& row, std::size_t j, float weight) {
   const Key key = row.keys()[j];
   if (active_.find(key, homes(row)[j]) != ActiveSet::kNone) return;  // twice in the row
-  active_.insert(key, homes(row)[j], weight, active_.add_name(*row.batch, row.first + j));
-  if (active_.full()) prune();
+  const std::size_t next_row = row.hashed + row.size;
+  const std::uint32_t slot = active_.insert(key, homes(row)[j], weight, active_.add_name(*row.batch, row.first + j));
+  slots_of_run_.mark(key, slot, next_row);
+  if (!active_.full()) return;
+  prune();
+  slots_of_run_.look_up_again(active_, next_row);
 }
 
 void ExactWeights::prune() {

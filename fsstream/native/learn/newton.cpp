@@ -59,7 +59,7 @@ void Newton::update(const Batch& batch, float* scores) {
     const std::size_t entries = batch.row_begin(end) - first;
     sketch_.hash(batch.keys.data() + first, entries, hashed_);
     warm_up_values(batch.values.data() + first, entries);
-    warm_up(active_.buckets(), sketch_.rows(hashed_, 0), entries);
+    slots_of_run_.look_up(active_, {batch.keys.data() + first, sketch_.rows(hashed_, 0)}, entries);
     make_room(longest);
     for (; row < end; ++row)
       scores[row] = static_cast<float>(
@@ -97,17 +97,15 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   }
   gather_evidence(static_cast<float>(importance * std::max(loss.curvature(), Evidence::kLeastCurvature)));
   move(loss, importance);
-  admit(batch, first, hashed);
+  admit(batch, first, hashed, hashed + size);
   return score;
 }
 
 // Tells active features from others, which follow them in the row's columns; the sum of w x over the active ones.
 double Newton::look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed) {
-  const RowEntries entries{batch.keys.data() + first, sketch_.homes(hashed_) + hashed, hashed_.column(0) + hashed,
-                           batch.values.data() + first};
-  const SplitRow parts{slots_.data(),        present_.data(),          active_values_.data(),   absent_.data(),
-                       other_values_.data(), others_hashed_.column(0), others_hashed_.column(1)};
-  actives_ = kernels_.split_row(active_.buckets(), entries, size, parts);
+  const PartedRow parts{slots_.data(),        present_.data(),          active_values_.data(),   absent_.data(),
+                        other_values_.data(), others_hashed_.column(0), others_hashed_.column(1)};
+  actives_ = slots_of_run_.part_row(hashed, size, batch.values.data() + first, parts);
   others_ = size - actives_;
   others_at_ = whole_lanes(actives_);
   std::fill_n(active_values_.data() + actives_, kSlack, 0.0F);
@@ -162,7 +160,7 @@ void Newton::move(const RowLoss& loss, double h) {
   sketch_.kernels().set_pairs(rows, others_, scaled_.data() + at, counts_.data() + at);
 }
 
-void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed) {
+void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed, std::size_t next_row) {
   if (entering_ == 0) return;
   for (std::size_t i = 0; i < others_; ++i) {
     if (claims_[i] <= threshold_) continue;
@@ -173,8 +171,12 @@ void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed) {
     const std::size_t at = others_at_ + i;
     const Evidence known{scaled_[at], counts_[at]};
     const auto weight = static_cast<float>((estimates_[at] + steps_[at]) / known.unit());
-    set(active_.insert(key, home, weight, active_.add_name(batch, first + entry)), weight, known);
-    if (active_.full()) prune();
+    const std::uint32_t slot = active_.insert(key, home, weight, active_.add_name(batch, first + entry));
+    set(slot, weight, known);
+    slots_of_run_.mark(key, slot, next_row);
+    if (!active_.full()) continue;
+    prune();
+    slots_of_run_.look_up_again(active_, next_row);
   }
 }
 

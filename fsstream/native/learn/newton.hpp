@@ -47,6 +47,7 @@
 #include "learn/weights.hpp"
 #include "sketch/active_set.hpp"
 #include "sketch/block_sketch.hpp"
+#include "sketch/run_slots.hpp"
 
 namespace fsstream {
 
@@ -82,7 +83,7 @@ class Newton {
   double look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed);
   void gather_evidence(float v);
   void move(const RowLoss& loss, double h);
-  void admit(const Batch& batch, std::size_t first, std::size_t hashed);
+  void admit(const Batch& batch, std::size_t first, std::size_t hashed, std::size_t next_row);
   void fade();
   void prune();
   void leave(std::vector<ActiveSet::Entry>& left);
@@ -102,6 +103,7 @@ class Newton {
   ActiveSet active_;  // w, P and C
   HashedKeys hashed_;
   HashedKeys leaving_;
+  RunSlots slots_of_run_;
   // Of one row: its active features, and the others.
   std::size_t actives_ = 0;
   std::size_t others_ = 0;

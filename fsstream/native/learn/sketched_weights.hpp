@@ -26,6 +26,7 @@
 #include "sketch/active_set.hpp"
 #include "sketch/block_sketch.hpp"
 #include "sketch/count_sketch.hpp"
+#include "sketch/run_slots.hpp"
 
 namespace fsstream {
 
@@ -121,6 +122,7 @@ class ExactWeights final : public SketchedWeights<BlockSketch> {
   void hand_over(std::vector<ActiveSet::Entry>& left);
 
   double scale_ = 1.0;  // true weight of an active feature = scale_ * stored weight
+  RunSlots slots_of_run_;
   // Of one row: its active entries are in listed_, their slots in slots_.
   std::size_t active_count_ = 0;
   Buffer<float> active_values_;

@@ -9,8 +9,6 @@ namespace fsstream {
 
 namespace {
 
-inline __m512i all(std::uint32_t x) { return _mm512_set1_epi32(static_cast<int>(x)); }
-
 struct Places {
   __m512i blocks;  // first floats
   __m512i bits;

@@ -4,6 +4,7 @@
 #include "core/multiversion.hpp"
 #include "hash/mix.hpp"
 #include "sketch/by_depth.hpp"
+#include "sketch/find_key.hpp"
 #include "sketch/median.hpp"
 
 namespace fsstream {
@@ -73,51 +74,22 @@ std::size_t step_above(const float* weights, const float* values, std::size_t co
   return above;
 }
 
-inline std::uint32_t find(const KeyBuckets& buckets, std::uint64_t key, std::uint32_t home) {
-  for (std::uint32_t bucket = home & buckets.mask;; bucket = (bucket + 1) & buckets.mask) {
-    const std::uint64_t* keys = buckets.keys + std::size_t{bucket} * KeyBuckets::kSize;
-    const std::uint32_t used = buckets.used[bucket];
-    for (std::uint32_t i = 0; i < used; ++i)
-      if (keys[i] == key) return bucket * KeyBuckets::kSize + i;
-    if (used < KeyBuckets::kSize) return KeyBuckets::kNone;
-  }
-}
-
 void find_listed(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes,
                  const std::uint32_t* listed, std::size_t count, std::uint32_t* slots) {
-  for (std::size_t i = 0; i < count; ++i) slots[i] = find(buckets, keys[listed[i]], homes[listed[i]]);
-}
-
-template <bool kColumns>
-inline std::size_t split_entries(const KeyBuckets& buckets, const RowEntries& row, std::size_t count,
-                                 const SplitRow& out) {
-  std::size_t found = 0;
-  for (std::size_t j = 0; j < count; ++j) {
-    const std::uint32_t bit = row.homes[j] >> buckets.filter_shift;
-    const bool maybe = (buckets.filter[bit / 32] >> (bit % 32) & 1) != 0;
-    const std::uint32_t slot = maybe ? find(buckets, row.keys[j], row.homes[j]) : KeyBuckets::kNone;
-    const std::size_t other = j - found;
-    out.slots[found] = slot;
-    out.present[found] = out.absent[other] = static_cast<std::uint32_t>(j);
-    if constexpr (kColumns) {
-      ask_for_numbers(buckets, slot);
-      out.present_values[found] = out.absent_values[other] = row.values[j];
-      out.absent_places[other] = row.places[j];
-      out.absent_homes[other] = row.homes[j];
-    }
-    found += slot != KeyBuckets::kNone ? 1 : 0;
-  }
-  return found;
+  for (std::size_t i = 0; i < count; ++i) slots[i] = find_key(buckets, keys[listed[i]], homes[listed[i]]);
 }
 
 std::size_t split(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes, std::size_t count,
                   std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent) {
-  return split_entries<false>(buckets, {keys, homes, nullptr, nullptr}, count,
-                              {slots, present, nullptr, absent, nullptr, nullptr, nullptr});
-}
-
-std::size_t split_row(const KeyBuckets& buckets, const RowEntries& row, std::size_t count, const SplitRow& out) {
-  return split_entries<true>(buckets, row, count, out);
+  std::size_t found = 0;
+  for (std::size_t j = 0; j < count; ++j) {
+    const bool maybe = buckets.may_hold(homes[j]);
+    const std::uint32_t slot = maybe ? find_key(buckets, keys[j], homes[j]) : KeyBuckets::kNone;
+    slots[found] = slot;
+    present[found] = absent[j - found] = static_cast<std::uint32_t>(j);
+    found += slot != KeyBuckets::kNone ? 1 : 0;
+  }
+  return found;
 }
 
 double dot_slots(const float* table, std::uint32_t stride, const std::uint32_t* slots, const float* values,
@@ -136,7 +108,7 @@ const SketchKernels& portable_sketch_kernels() {
 }
 
 const RowKernels& portable_row_kernels() {
-  static const RowKernels kernels = {&step_above, &find_listed, &split, &split_row, &dot_slots};
+  static const RowKernels kernels = {&step_above, &find_listed, &split, &dot_slots};
   return kernels;
 }
 

@@ -52,31 +52,17 @@ struct KeyBuckets {
   // The numbers of slot s begin at numbers[s * stride].
   const float* numbers;
   std::uint32_t stride;
+
+  bool may_hold(std::uint32_t home) const {
+    const std::uint32_t bit = home >> filter_shift;
+    return (filter[bit / 32] >> (bit % 32) & 1) != 0;
+  }
 };
 
 // What is read of a slot next. Of kNone that is far beyond the table, and asking for it does nothing.
 [[gnu::always_inline]] inline void ask_for_numbers(const KeyBuckets& buckets, std::uint32_t slot) {
   __builtin_prefetch(buckets.numbers + std::size_t{slot} * buckets.stride);
 }
-
-// A row's entries, with two columns of hashes: where each key lives in an active set, and a place elsewhere.
-struct RowEntries {
-  const std::uint64_t* keys;
-  const std::uint32_t* homes;
-  const std::uint32_t* places;
-  const float* values;
-};
-
-// Entries whose keys are in a set, with their slots, and those whose keys are not.
-struct SplitRow {
-  std::uint32_t* slots;
-  std::uint32_t* present;
-  float* present_values;
-  std::uint32_t* absent;
-  float* absent_values;
-  std::uint32_t* absent_places;
-  std::uint32_t* absent_homes;
-};
 
 struct RowKernels {
   // steps[j] = coefficient * values[j]; lists j where |weights[j] + steps[j]| > threshold.
@@ -88,8 +74,6 @@ struct RowKernels {
   // Lists the entries whose keys are there, with their slots, and those that are not; returns how many are.
   std::size_t (*split)(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes,
                        std::size_t count, std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent);
-  // The same, with both kinds' columns side by side.
-  std::size_t (*split_row)(const KeyBuckets& buckets, const RowEntries& row, std::size_t count, const SplitRow& out);
   // Sum of table[slots[i] * stride] * values[i].
   double (*dot_slots)(const float* table, std::uint32_t stride, const std::uint32_t* slots, const float* values,
                       std::size_t count);

@@ -4,6 +4,7 @@
 
 #if defined(__AVX512F__)
 #include "sketch/by_depth.hpp"
+#include "sketch/wide_buckets.hpp"
 #include "sketch/wide_lanes.hpp"
 
 namespace fsstream {
@@ -93,11 +94,6 @@ void add(const SketchRows& rows, std::size_t count, const float* steps) {
   }
 }
 
-inline __m512i numbers_from(std::size_t j) {
-  const __m512i iota = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-  return _mm512_add_epi32(iota, _mm512_set1_epi32(static_cast<int>(j)));
-}
-
 std::size_t step_above(const float* weights, const float* values, std::size_t count, float coefficient, float threshold,
                        float* steps, std::uint32_t* listed) {
   std::size_t above = 0;
@@ -113,79 +109,32 @@ std::size_t step_above(const float* weights, const float* values, std::size_t co
   return above;
 }
 
-inline std::uint32_t find(const KeyBuckets& buckets, std::uint64_t key, std::uint32_t home) {
-  const __m512i wanted = _mm512_set1_epi64(static_cast<long long>(key));
-  for (std::uint32_t bucket = home & buckets.mask;; bucket = (bucket + 1) & buckets.mask) {
-    const std::uint32_t used = buckets.used[bucket];
-    const __m512i keys = _mm512_loadu_si512(buckets.keys + std::size_t{bucket} * KeyBuckets::kSize);
-    const std::uint32_t match = _bzhi_u32(_mm512_cmpeq_epi64_mask(keys, wanted), used);
-    const std::uint32_t slot = bucket * KeyBuckets::kSize + _tzcnt_u32(match);
-    if (__builtin_expect(used < KeyBuckets::kSize || match != 0, 1)) return match != 0 ? slot : KeyBuckets::kNone;
-  }
-}
-
 void find_listed(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes,
                  const std::uint32_t* listed, std::size_t count, std::uint32_t* slots) {
-  for (std::size_t i = 0; i < count; ++i) slots[i] = find(buckets, keys[listed[i]], homes[listed[i]]);
-}
-
-inline __mmask16 pass_filter(const KeyBuckets& buckets, __m512i home, __mmask16 lanes) {
-  const __m512i bit = _mm512_srl_epi32(home, _mm_cvtsi32_si128(buckets.filter_shift));
-  const __m512i word =
-      _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), lanes, _mm512_srli_epi32(bit, 5), buckets.filter, 4);
-  const __m512i wanted = _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(bit, _mm512_set1_epi32(31)));
-  return _mm512_test_epi32_mask(word, wanted);
-}
-
-// Writes the chosen lanes side by side.
-inline void pack(std::uint32_t* to, __mmask16 chosen, __m512i from) {
-  _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(chosen, from));
-}
-
-template <bool kColumns>
-inline std::size_t split_entries(const KeyBuckets& buckets, const RowEntries& row, std::size_t count,
-                                 const SplitRow& out) {
-  std::size_t found = 0;
-  for (std::size_t j = 0; j < count; j += kWide) {
-    const __mmask16 lanes = lanes_left(count - j);
-    const __m512i homes = _mm512_maskz_loadu_epi32(lanes, row.homes + j);
-    const __mmask16 maybe = pass_filter(buckets, homes, lanes);
-    std::uint32_t hits = 0;
-    std::uint32_t* slot = out.slots + found;
-    for (std::uint32_t left = maybe; left != 0; left = _blsr_u32(left)) {
-      const std::size_t i = _tzcnt_u32(left);
-      *slot = find(buckets, row.keys[j + i], row.homes[j + i]);
-      const bool is_there = *slot != KeyBuckets::kNone;
-      if constexpr (kColumns) ask_for_numbers(buckets, *slot);
-      hits |= std::uint32_t{is_there} << i;
-      slot += is_there;
-    }
-    const auto hit = static_cast<__mmask16>(hits);
-    const auto missed = static_cast<__mmask16>(lanes & ~hit);
-    const __m512i numbers = numbers_from(j);
-    const std::size_t other = j - found;
-    pack(out.present + found, hit, numbers);
-    pack(out.absent + other, missed, numbers);
-    if constexpr (kColumns) {
-      const __m512i values = _mm512_maskz_loadu_epi32(lanes, row.values + j);
-      _mm512_storeu_si512(out.present_values + found, _mm512_maskz_compress_epi32(hit, values));
-      _mm512_storeu_si512(out.absent_values + other, _mm512_maskz_compress_epi32(missed, values));
-      pack(out.absent_places + other, missed, _mm512_maskz_loadu_epi32(lanes, row.places + j));
-      pack(out.absent_homes + other, missed, homes);
-    }
-    found += static_cast<std::size_t>(__builtin_popcount(hit));
-  }
-  return found;
+  for (std::size_t i = 0; i < count; ++i) slots[i] = find_key(buckets, keys[listed[i]], homes[listed[i]]);
 }
 
 std::size_t split(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes, std::size_t count,
                   std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent) {
-  return split_entries<false>(buckets, {keys, homes, nullptr, nullptr}, count,
-                              {slots, present, nullptr, absent, nullptr, nullptr, nullptr});
-}
-
-std::size_t split_row(const KeyBuckets& buckets, const RowEntries& row, std::size_t count, const SplitRow& out) {
-  return split_entries<true>(buckets, row, count, out);
+  std::size_t found = 0;
+  for (std::size_t j = 0; j < count; j += kWide) {
+    const __mmask16 lanes = lanes_left(count - j);
+    const __mmask16 maybe = pass_filter(buckets, _mm512_maskz_loadu_epi32(lanes, homes + j), lanes);
+    std::uint32_t hits = 0;
+    std::uint32_t* slot = slots + found;
+    for (std::uint32_t left = maybe; left != 0; left = _blsr_u32(left)) {
+      const std::size_t i = _tzcnt_u32(left);
+      *slot = find_key(buckets, keys[j + i], homes[j + i]);
+      const bool is_there = *slot != KeyBuckets::kNone;
+      hits |= std::uint32_t{is_there} << i;
+      slot += is_there;
+    }
+    const auto hit = static_cast<__mmask16>(hits);
+    pack(present + found, hit, numbers_from(j));
+    pack(absent + (j - found), static_cast<__mmask16>(lanes & ~hit), numbers_from(j));
+    found += static_cast<std::size_t>(__builtin_popcount(hit));
+  }
+  return found;
 }
 
 double dot_slots(const float* table, std::uint32_t stride, const std::uint32_t* slots, const float* values,
@@ -214,7 +163,7 @@ const SketchKernels* wide_sketch_kernels(int depth) {
 }
 
 const RowKernels* wide_row_kernels() {
-  static const RowKernels kernels = {&step_above, &find_listed, &split, &split_row, &dot_slots};
+  static const RowKernels kernels = {&step_above, &find_listed, &split, &dot_slots};
   return &kernels;
 }
 

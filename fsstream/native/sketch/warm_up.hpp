@@ -4,7 +4,6 @@
 
 #include <cstddef>
 
-#include "sketch/block_kernels.hpp"
 #include "sketch/row_kernels.hpp"
 
 namespace fsstream {
@@ -12,7 +11,5 @@ namespace fsstream {
 void warm_up_values(const float* values, std::size_t count);
 // Every cell of the entries.
 void warm_up(const SketchRows& rows, int depth, std::size_t count);
-// The bucket of a key that may be active, the block of one that is not.
-void warm_up(const KeyBuckets& buckets, const BlockRows& rows, std::size_t count);
 
 }  // namespace fsstream

@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "sketch/row_kernels.hpp"
@@ -15,6 +16,19 @@ static constexpr std::size_t kWide = 16;
 
 static inline __mmask16 lanes_left(std::size_t left) {
   return left >= kWide ? 0xffff : static_cast<__mmask16>((1U << left) - 1);
+}
+
+static inline __m512i all(std::uint32_t x) { return _mm512_set1_epi32(static_cast<int>(x)); }
+
+// j, j + 1, ...
+static inline __m512i numbers_from(std::size_t j) {
+  const __m512i iota = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  return _mm512_add_epi32(iota, all(static_cast<std::uint32_t>(j)));
+}
+
+// Writes the chosen lanes side by side.
+static inline void pack(void* to, __mmask16 chosen, __m512i from) {
+  _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(chosen, from));
 }
 
 static inline __m512 median(const __m512 (&v)[1]) { return v[0]; }
