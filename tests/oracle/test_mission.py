@@ -202,3 +202,27 @@ def test_names_are_bounded_by_the_active_set():
         if part == 2:
             bytes_before = mission.kernel.memory_used
     assert mission.kernel.memory_used <= bytes_before
+
+
+def named(batch: Batch) -> Batch:
+    return Batch.from_arrays(
+        batch.row_starts,
+        batch.keys,
+        batch.values,
+        batch.targets,
+        batch.importance,
+        names=[b"name of %d" % key for key in batch.keys.tolist()],
+    )
+
+
+@pytest.mark.parametrize("active", ["exact", "estimated"])
+def test_a_step_over_rows_ends_where_names_change_their_kind_and_the_run_goes_on(active):
+    data = draw_rows(5, 60, 40, "logistic")
+
+    def scores(ends: list[int]) -> bytes:
+        mission = learner(8, "logistic", active=active, batch=5)
+        parts = [mission.update(batch_of(data, 0, 7))]
+        parts += [mission.update(named(batch_of(data, *part))) for part in itertools.pairwise([7, *ends])]
+        return np.concatenate(parts).tobytes()
+
+    assert scores([60]) == scores(list(range(8, 61)))

@@ -8,12 +8,16 @@ void BatchedWeights::hash(const Batch& batch, std::size_t first, std::size_t siz
 }
 
 void BatchedWeights::add(const Row& row, double coefficient) {
-  if (!gradient_.fits(*row.batch)) step();  // names of another kind
+  if (!gradient_.fits(*row.batch)) step_within_run();  // names of another kind
   gradient_.add(row, coefficient);
 }
 
 void BatchedWeights::end_row() {
-  if (++rows_ < batch_) return;
+  if (++rows_ >= batch_) step_within_run();
+}
+
+// What the store had hashed for the run's rows gave way to the step's.
+void BatchedWeights::step_within_run() {
   step();
   weights_->hash(*run_.batch, run_.first, run_.size, run_.longest);
 }

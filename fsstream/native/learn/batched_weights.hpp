@@ -39,6 +39,7 @@ class BatchedWeights final : public Weights {
     std::size_t first, size, longest;
   };
   void step();
+  void step_within_run();
 
   std::unique_ptr<Weights> weights_;
   std::size_t batch_;

@@ -32,8 +32,8 @@ std::size_t list_maybe(const KeyBuckets& buckets, const RunEntries& run, std::si
     _mm512_storeu_si512(slots + j, all(KeyBuckets::kNone));
     _mm512_storeu_si512(maybe + listed, _mm512_maskz_compress_epi32(passed, numbers_from(j)));
     listed += static_cast<std::size_t>(__builtin_popcount(passed));
-    const __m512i numbers = _mm512_mask_and_epi32(_mm512_maskz_loadu_epi32(lanes, run.places.blocks + j), passed, homes,
-                                                  all(buckets.mask));
+    const __m512i numbers =
+        _mm512_mask_and_epi32(_mm512_maskz_loadu_epi32(lanes, run.places.blocks + j), passed, homes, all(buckets.mask));
     alignas(64) const void* lines[kWide];
     const __m512i low = lines_of(_mm512_castsi512_si256(numbers), static_cast<__mmask8>(passed), buckets, run.places);
     const __m512i high =
