@@ -40,7 +40,8 @@ circle{{stroke:none}}
 .features svg{{height:.8rem;max-width:none}}.features svg line{{stroke:var(--soft)}}
 details{{margin:.6rem 0}}summary{{cursor:pointer;color:var(--soft)}}
 code,pre{{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.86rem;white-space:pre-wrap;overflow-wrap:anywhere}}
-ul.bad{{background:var(--field);padding:.6rem 1rem .6rem 2rem;border-radius:4px}}
+ul.bad{{background:var(--field);padding:.6rem 1rem .6rem 2rem;border-radius:4px;font-size:.9rem}}
 @media print{{:root{{--paper:#fff;--ink:#000;--soft:#444;--line:#ccc;--field:#fff;{_colours(LIGHT)}}}
-body{{max-width:none;padding:0;font-size:11px}}h2{{break-after:avoid}}.wide{{overflow:visible}}*{{print-color-adjust:exact}}}}
+html{{font-size:11px}}body{{max-width:none;padding:0;font-size:1rem}}h2,h3,.legend{{break-after:avoid}}.wide{{overflow:visible}}
+details::details-content{{content-visibility:visible;block-size:auto}}*{{print-color-adjust:exact}}}}
 """
