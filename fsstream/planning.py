@@ -7,7 +7,8 @@ the backend on more and more of it, and a reader that keeps nothing:
              learner has beyond that, extended to the whole stream like the entries, the features, or
              not, whichever fits the trials best; at least what the learner says it will allocate. A learner
              that is too slow for large trials is watched for some seconds on all that was looked at: most
-             allocate first and work then. Seconds are of work, so that a busy machine tries as much.
+             allocate first and work then, and one that has not grown for half of that time is at its peak.
+             Seconds are of work, so that a busy machine tries as much.
     time     by the power of the bytes that the last two trials show; `timed_on` says what share of the
              stream the last one was.
     disk     the spool or the transposed runs, if they are needed, by the density of what was looked at.
@@ -30,14 +31,14 @@ import numpy as np
 
 from fsstream._native import SpoolEncoder
 from fsstream.algorithms.learner import Access, Task
-from fsstream.errors import DataError, FsstreamError, LimitError
+from fsstream.errors import FsstreamError, LimitError, no_data
 from fsstream.memory import peak_memory
 from fsstream.parameters import parse_parameters
 from fsstream.reading import Reading
 from fsstream.task import decide
 from fsstream.text import to_text
 from fsstream.training import check_uses, common_options, find_backend
-from fsstream.trial import peak_within, run_apart
+from fsstream.trial import Glimpse, peak_within, run_apart
 from fsstream.units import show_size
 
 if TYPE_CHECKING:
@@ -106,9 +107,15 @@ def plan_run(options: SelectOptions) -> dict[str, Any]:
         )
     head = _look(options, chosen)
     whole = {"rows": round(head.rows / head.share), "entries": round(head.entries / head.share)}
-    samples = dataclasses.replace(head.task, targets=np.broadcast_to(np.float32(0), (whole["rows"],)))
-    task = samples if chosen.access is Access.COLUMNS and head.task.targets is None else head.task
-    parts = _parts(options, chosen, task)
+    task = head.task
+    if chosen.access is Access.COLUMNS and task.targets is None:
+        samples = np.broadcast_to(np.float32(0), (whole["rows"],))
+        task = dataclasses.replace(task, targets=samples)
+    _parts(options, chosen, task)  # refused as in the run, which does not know how many features will come
+    features = (
+        whole["rows"] if head.reading["format"] == "columns" else head.features_in(head.size / head.share)
+    )
+    parts = _parts(options, chosen, dataclasses.replace(task, features=round(features)))
     with tempfile.TemporaryDirectory(dir=options.spool_dir, prefix="fsstream-plan-") as folder:
         estimate = _estimate(options, head, parts, Path(folder) / "head")
     return _answer(
@@ -176,9 +183,7 @@ def _look(options: SelectOptions, chosen: type[Learner]) -> Head:
         done, total = reading.input.progress()
     share = 1.0 if complete or not total else min(done / total, 1.0)
     if not pieces:
-        raise DataError(
-            "there is no data: not one record", hint="is the input, or a filter before it, empty?"
-        )
+        raise no_data()
     labels = {"binary": ("", ""), "classes": tuple(map(to_text, met.ordered()))}.get(kind, ())
     task = Task(loss=loss, labels=labels, max_classes=options.max_classes, targets=targets)
     return Head(pieces, share, rows, entries, _distinct(keys), spooled, recipe, task)
@@ -211,10 +216,10 @@ def _estimate(options: SelectOptions, head: Head, parts: dict[str, int], path: P
     fixed = sum(size for what, size in parts.items() if "at most" not in what)
     learner = max(_state(apart, trials, head), fixed)
     if last.size < head.size:
-        peak = _glimpse(options, head, path)
-        if peak:
-            seen = Measured(head.size, peak, 0.0, 0)
-            learner = max(learner, _state([*apart, peak - inflight], [*trials, seen], head))
+        glimpse = _glimpse(options, head, path)
+        seen = Measured(head.size, glimpse.peak, 0.0, 0)
+        extended = _state([*apart, glimpse.peak - inflight], [*trials, seen], head)
+        learner = extended if glimpse.settled else max(learner, extended)
     memory = inflight + min(learner, options.memory_bytes)
     timed_on = round(last.size * head.share / head.size, 6)
     return {
@@ -228,25 +233,20 @@ def _estimate(options: SelectOptions, head: Head, parts: dict[str, int], path: P
 def _state(apart: list[int], trials: list[Measured], head: Head) -> float:
     """What a learner will have in memory: it grows like the entries, like the features, or not at all.
 
-    Which of them is told by the last two trials.
+    Which of them is told by the last two trials; what was there from the beginning stays as it was.
     """
     last = float(apart[-1])
-    whole = head.size / head.share
-    to_end = {
-        "entries": whole / trials[-1].size,
-        "features": head.features_in(whole) / head.features_in(trials[-1].size),
-        "nothing": 1.0,
-    }
     if len(apart) < 2 or last - apart[-2] <= NOISE:
         return max(last, 0.0)
-    so_far = {
-        "entries": trials[-1].size / trials[-2].size,
-        "features": head.features_in(trials[-1].size) / head.features_in(trials[-2].size),
-        "nothing": 1.0,
+    sizes = (trials[-2].size, trials[-1].size, head.size / head.share)
+    points = {
+        "entries": sizes,
+        "features": tuple(map(head.features_in, sizes)),
+        "nothing": (1.0, 1.0, 1.0),
     }
     seen = last / max(apart[-2], NOISE)
-    driver = min(so_far, key=lambda name: abs(math.log(so_far[name] / seen)))
-    return last * to_end[driver]
+    before, now, end = min(points.values(), key=lambda at: abs(math.log(at[1] / at[0] / seen)))
+    return last + (last - apart[-2]) * (end - now) / (now - before) if now > before else last
 
 
 def _time(trials: list[Measured], head: Head) -> float:
@@ -283,7 +283,7 @@ def _trials(options: SelectOptions, head: Head, path: Path) -> list[Measured]:
         size *= 4
 
 
-def _glimpse(options: SelectOptions, head: Head, path: Path) -> int:
+def _glimpse(options: SelectOptions, head: Head, path: Path) -> Glimpse:
     """The memory that a run on all that was looked at has in its first seconds."""
     return peak_within(*_trial(_alone(options), head, head.size, path)[:2], GLIMPSE)
 

@@ -13,6 +13,7 @@ import resource
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,9 @@ from fsstream.memory import peak_memory
 if TYPE_CHECKING:
     from fsstream.config import InputOptions
 
+_GROWN = 1.01  # less is the noise of small arrays
 _LOOK = 0.02  # seconds between looks at a process
-_PATIENCE = 4  # times as long as it should work, on a machine that is busy with other things
+_PATIENCE = 12  # times as long as it should work, on a machine that is busy with other things
 
 
 def run_apart(options: InputOptions, summary: Path) -> dict[str, Any]:
@@ -37,19 +39,32 @@ def run_apart(options: InputOptions, summary: Path) -> dict[str, Any]:
     return {**json.loads(summary.read_bytes()), "cpu_seconds": _children_seconds() - before}
 
 
-def peak_within(options: InputOptions, summary: Path, seconds: float) -> int:
-    """The most memory a run had while it worked for so many seconds; 0 when it failed."""
-    peak, ends = 0, time.monotonic() + _PATIENCE * seconds
+@dataclass(frozen=True)
+class Glimpse:
+    """The memory of a run that was watched for a while; 0 when it failed."""
+
+    peak: int
+    settled: bool  # it ended, or needed no more for half of the time
+
+
+def peak_within(options: InputOptions, summary: Path, seconds: float) -> Glimpse:
+    """What a run had while it worked for so many seconds."""
+    peak = 0
+    grew = worked = 0.0  # seconds of work
+    ends = time.monotonic() + _PATIENCE * seconds
     with _started(options, summary) as process:
         try:
-            while process.poll() is None and time.monotonic() < ends and _seconds_of(process.pid) < seconds:
-                peak = max(peak, peak_memory(process.pid))
+            while process.poll() is None and time.monotonic() < ends and worked < seconds:
+                worked = _seconds_of(process.pid)
+                found = peak_memory(process.pid)
+                if found > _GROWN * peak:
+                    peak, grew = found, worked
                 time.sleep(_LOOK)
         finally:
             process.kill()
     if process.returncode == 0:
-        peak = int(json.loads(summary.read_bytes())["peak_memory"])
-    return peak if process.returncode in (0, -9) else 0
+        return Glimpse(int(json.loads(summary.read_bytes())["peak_memory"]), settled=True)
+    return Glimpse(peak if process.returncode == -9 else 0, settled=worked > 2 * grew)
 
 
 def _children_seconds() -> float:

@@ -20,6 +20,7 @@ from fsstream import _native
 from fsstream.algorithms.column_learner import (
     NAME,
     ColumnLearner,
+    at_most,
     check_step,
     column_bytes,
     required_k,
@@ -128,7 +129,7 @@ class AsynchronousSubstitution(ColumnLearner):
         k, samples = required_k(common, cls.name), samples_of(task)
         workers = common.workers
         return {
-            "columns": 2 * column_bytes(samples, k + workers),
+            "columns": 2 * column_bytes(samples, at_most(k + workers, task)),
             "vectors": 8 * samples * (4 * workers + 6),
             "names": NAME * (k + workers),
         }

@@ -111,6 +111,11 @@ class ColumnLearner(Learner):
             raise CorruptError(f"this is no state of {self.name}: {error}") from error
 
 
+def at_most(columns: int, task: Task) -> int:
+    """Of so many columns, those that can be filled."""
+    return columns if task.features is None else min(columns, task.features)
+
+
 def required_k(common: Common, name: str) -> int:
     """k, which has no default."""
     if common.k is None or common.k < 1:

@@ -17,6 +17,7 @@ from fsstream import _native
 from fsstream.algorithms.column_learner import (
     NAME,
     ColumnLearner,
+    at_most,
     column_bytes,
     required_k,
     sample_targets,
@@ -103,4 +104,8 @@ class Grafting(ColumnLearner):
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """Columns of k features: more are counted as they are admitted."""
         k, samples = required_k(common, cls.name), samples_of(task)
-        return {"columns": column_bytes(samples, k), "vectors": 32 * samples, "names": NAME * k}
+        return {
+            "columns": column_bytes(samples, at_most(k, task)),
+            "vectors": 32 * samples,
+            "names": NAME * k,
+        }

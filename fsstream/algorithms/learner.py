@@ -86,6 +86,7 @@ class Task:
     labels: tuple[str, ...] = ()  # binary: (negative, positive); classes: those known so far
     max_classes: int = 1000
     targets: NDArray[np.float32] | None = None  # columns only: the target of each sample
+    features: int | None = None  # of an estimate: how many there are
 
 
 class Learner(ABC):

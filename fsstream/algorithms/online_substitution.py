@@ -26,6 +26,7 @@ from fsstream import _native
 from fsstream.algorithms.column_learner import (
     NAME,
     ColumnLearner,
+    at_most,
     check_step,
     required_k,
     sample_targets,
@@ -127,7 +128,7 @@ class OnlineSubstitution(ColumnLearner):
         """Retained columns, and for the pool two matrices of products."""
         k, samples = required_k(common, cls.name), samples_of(task)
         pool = parameters.rule == "pool"
-        kept = parameters.columns * k if pool else k + 1
+        kept = at_most(parameters.columns * k if pool else k + 1, task)
         return {
             "columns": (CODE if pool else FLOAT) * samples * kept,
             "products": 16 * (kept + 1) ** 2 if pool else 0,

@@ -16,6 +16,7 @@ from fsstream import _native
 from fsstream.algorithms.column_learner import (
     NAME,
     ColumnLearner,
+    at_most,
     check_step,
     column_bytes,
     required_k,
@@ -98,7 +99,7 @@ class ProjGd(ColumnLearner):
         """Columns of two iterates."""
         k, samples = required_k(common, cls.name), samples_of(task)
         return {
-            "columns": column_bytes(samples, 2 * (k + 1)),
+            "columns": column_bytes(samples, 2 * at_most(k + 1, task)),
             "vectors": 64 * samples,
             "names": 2 * NAME * (k + 1),
         }
