@@ -204,7 +204,7 @@ class Selector:
             self._learn(self._training, rows)
 
     def _learn(self, training: Training, rows: Rows) -> None:
-        training.aim.resolve(rows)
+        training.aim.resolve(rows, str(self._recipe.get("format")))
         training.learner.update(rows.batch)
         training.aim.rows += len(rows)
 

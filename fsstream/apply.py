@@ -10,7 +10,7 @@ import numpy as np
 
 from fsstream._native import LabelMap
 from fsstream.bad_records import row_fault
-from fsstream.errors import DataError
+from fsstream.errors import no_data
 from fsstream.metrics import make_metrics
 from fsstream.output import json_line
 from fsstream.reading import make_reading
@@ -55,14 +55,18 @@ def evaluate_model(model: Model, options: InputOptions) -> dict[str, Any]:
         metrics.add(parsed.batch, scores)
     result = metrics.result()
     if not result["rows"]:
-        raise DataError("there is no data: not one record")
+        raise no_data()
     return result
 
 
 def predictions(model: Model, options: InputOptions) -> Iterator[bytes]:
     """JSON Lines, a batch at a time: score, probability where the loss gives one, class, tag."""
+    rows = 0
     for parsed, scores in _scored(model, options, labelled=False):
+        rows += parsed.batch.rows
         yield b"".join(map(json_line, _records(model, parsed.batch, scores)))
+    if not rows:
+        raise no_data()
 
 
 def score_batches(
@@ -85,12 +89,21 @@ def _scored(
 ) -> Iterator[tuple[Parsed, NDArray[np.float32]]]:
     predictor = model.predictor()
     labels = LabelMap(model.kind, [to_bytes(label) for label in model.labels], growing=False)
+    rows, met = 0, False
     with closing(make_reading(as_trained(model, options), source)) as reading:
         for parsed in reading.batches():
             labels.resolve(parsed.batch)
             if labelled:
                 _check_labels(model, parsed)
-            yield parsed, predictor.predict(parsed.batch)
+            scores = predictor.predict(parsed.batch)
+            rows += parsed.batch.rows
+            met = met or bool((scores != model.intercepts).any())
+            yield parsed, scores
+        if source is None and rows and not met and len(model.selection):
+            reading.note(
+                "no feature of the model was met: is the stream read as it was in training? "
+                f"It was taken for {reading.format}"
+            )
 
 
 def _check_labels(model: Model, parsed: Parsed) -> None:

@@ -12,6 +12,7 @@ import hashlib
 import io
 import json
 import os
+import sys
 import zipfile
 from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
@@ -83,7 +84,9 @@ def unpack(data: bytes, path: str) -> tuple[dict[str, Any], Members]:
 
 
 def load(path: Path) -> tuple[dict[str, Any], Members]:
-    """Read and check an archive from a file."""
+    """Read and check an archive from a file; `-` is standard input."""
+    if str(path) == "-":
+        return unpack(sys.stdin.buffer.read(), "<stdin>")
     with opening(path), path.open("rb") as file:
         return read(file, str(path))
 

@@ -11,7 +11,7 @@ import difflib
 import numbers
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream.errors import UsageError
 from fsstream.units import parse_interval, parse_size
@@ -152,6 +152,11 @@ class SelectOptions(InputOptions):
         None, "most memory to use (default: 1 GB or a quarter)", kind="size", group=_WITH
     )
     workers: int | None = option(None, "workers of the method (asy-os)", kind="integer", low=1, group=_WITH)
+    engine: str = option(
+        "local", "what runs the workers: this machine (ray is refused: not built yet)",
+        choices=("local", "ray"), group=_WITH,
+    )  # fmt: skip
+    address: str | None = option(None, "of a cluster, for --engine ray", group=_WITH)
     spool_dir: str | None = option(None, "folder for data that is read again", kind="path", group=_WITH)
     output: str | None = option(None, "write the selection to a file", kind="path", group=_OUT)
     model: str | None = option(None, "write a model for predict and --init", kind="path", group=_OUT)
@@ -189,6 +194,28 @@ class SelectOptions(InputOptions):
             raise UsageError("--patience needs --valid FILE")
         for item in self.class_weight:
             split_class_weight(item)
+        if self.init == "-" and (not self.inputs or "-" in self.inputs):
+            raise UsageError(
+                "standard input cannot be the model of --init and the data", hint="give one of them as a file"
+            )
+        self._check_outputs()
+        if self.engine != "local":
+            raise UsageError(
+                f"--engine {self.engine}: this version runs on one machine",
+                hint="learn shards with --with-state where they lie, and `fsstream merge` the models",
+            )
+        if self.address is not None:
+            raise UsageError("--address goes with --engine ray")
+
+    def _check_outputs(self) -> None:
+        """`-` is standard output, which takes one thing, and the selection unless that has a file."""
+        if [self.output or "-", self.model, self.summary].count("-") > 1:
+            raise UsageError(
+                "standard output can take one thing only", hint="--output FILE takes the selection elsewhere"
+            )
+        for flag, path in (("--checkpoint", self.checkpoint), ("--bad-lines", self.bad_lines)):
+            if path == "-":
+                raise UsageError(f"{flag} needs a file: standard output is for the selection")
 
 
 # The fields that decide what is learned: recorded in models. The others move bytes or change the speed.
@@ -233,14 +260,24 @@ class ResumeOptions:
 class ApplyOptions(InputOptions):
     """Of the commands that apply a model to a stream; what is not given is as it was in training."""
 
+    applied: ClassVar[str] = "model"
     model: str = ""
     output: str | None = option(None, "write to a file", kind="path", group=_OUT)
+
+    def check(self) -> None:
+        super().check()
+        if self.model == "-" and (not self.inputs or "-" in self.inputs):
+            raise UsageError(
+                f"standard input cannot be the {self.applied} and the data",
+                hint="give one of them as a file",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransformOptions(ApplyOptions):
     """Of `transform`. `model` may be a selection as well."""
 
+    applied: ClassVar[str] = "selection"
     to: str = option("same", "format of the output", choices=("same", *FORMATS[1:-1]), group=_OUT)
     names: str | None = option(
         None,
@@ -248,13 +285,6 @@ class TransformOptions(ApplyOptions):
         kind="path",
         group=_OUT,
     )
-
-    def check(self) -> None:
-        super().check()
-        if self.model == "-" and (not self.inputs or "-" in self.inputs):
-            raise UsageError(
-                "standard input cannot be the selection and the data", hint="give one of them as a file"
-            )
 
 
 def split_class_weight(item: str) -> tuple[str, float]:

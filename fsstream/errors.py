@@ -49,6 +49,11 @@ class DataError(FsstreamError):
         self.path, self.line, self.column = path, line, column
 
 
+def no_data() -> DataError:
+    """Of a stream without records."""
+    return DataError("there is no data: not one record", hint="is the input, or a filter before it, empty?")
+
+
 class LimitError(FsstreamError):
     """A declared limit (memory, classes, disk) cannot be kept."""
 

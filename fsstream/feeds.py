@@ -15,7 +15,7 @@ import numpy as np
 from fsstream.algorithms.learner import Access, Task
 from fsstream.bad_records import row_fault
 from fsstream.config import InputOptions, split_class_weight
-from fsstream.errors import DataError, UsageError
+from fsstream.errors import DataError, LimitError, UsageError, no_data
 from fsstream.model import load_model
 from fsstream.reading import Reading
 from fsstream.sources.transpose import Columns
@@ -67,6 +67,13 @@ class FeedState:
     rows_before: int = 0  # behind the state of --init
 
 
+_WHERE_LABELS_ARE = {
+    "fasta": "--labels FILE is a table of record and label, else the header says label=...",
+    "fastq": "--labels FILE is a table of record and label, else the header says label=...",
+    "seq": "a label and a tab stand before the sequence",
+    "vw": "the label stands first, before the bar",
+    **dict.fromkeys(("csv", "tsv", "jsonl", "parquet"), "--label-column NAME says where the label is"),
+}
 _FIRST_ROWS = 5_000  # one label for so long suggests a stream sorted by class
 
 
@@ -86,6 +93,8 @@ class Aim:
     def decide(cls, options: SelectOptions, labels: Labels, chosen: type[Learner]) -> Aim:
         """From the labels of the first records."""
         loss, kind = decide(options.loss, labels, chosen)
+        if kind == "numbers" and options.class_weight:
+            raise UsageError(f"--class-weight has no use with the {loss} loss", hint="its labels are numbers")
         initial = load_model(options.init) if options.init else None
         if initial is not None and (initial.kind, initial.loss) != (kind, loss):
             raise UsageError(
@@ -117,18 +126,21 @@ class Aim:
         """What a learner needs to know."""
         return Task(loss=self.loss, labels=self.labels, max_classes=self.max_classes)
 
-    def resolve(self, parsed: Parsed) -> None:
-        """Give the rows their targets; DataError for a label that will not do."""
+    def resolve(self, parsed: Parsed, form: str) -> None:
+        """Give the rows their targets, or say which label will not do, or is one too many."""
         problem = self.label_map.resolve(parsed.batch)
-        if problem is not None:
-            raise row_fault(parsed.block, parsed.batch, *problem)
+        if problem is None:
+            return
+        row, expected, hint = problem
+        if not parsed.batch.labels()[row]:
+            hint = _WHERE_LABELS_ARE.get(form, hint)
+        error = row_fault(parsed.block, parsed.batch, row, expected, hint)
+        raise LimitError(error.message, hint=hint) if "--max-classes" in expected else error
 
     def check_rows(self) -> None:
         """After the data: there must have been some, and something to tell apart."""
         if self.rows == 0:
-            raise DataError(
-                "there is no data: not one record", hint="is the input, or a filter before it, empty?"
-            )
+            raise no_data()
         if self.kind != "numbers" and len(self.labels) < 2:
             raise DataError(
                 f"all {self.rows} rows have the label {self.labels[0]!r}: there is nothing to tell apart",
@@ -180,7 +192,7 @@ class RowFeed(StreamFeed):
             self.aim.check_rows()
 
     def _arrived(self, parsed: Parsed) -> None:
-        self.aim.resolve(parsed)
+        self.aim.resolve(parsed, self._reading.format)
 
     def _came_back(self, batch: Batch) -> None:
         self.aim.label_map.resolve(batch)  # each label has been met when it was spooled
@@ -235,7 +247,7 @@ class ColumnFeed(StreamFeed):
     def _targets_of(self, parsed: Parsed) -> NDArray[np.float32]:
         """One line, one sample: a blank line would shift those behind it."""
         batch, block = parsed.batch, parsed.block
-        self.aim.resolve(parsed)
+        self.aim.resolve(parsed, "tokens")
         for row in range(batch.rows):
             self.aim.rows += 1
             line = block.line_at(int(batch.records[row])) if row in (0, batch.rows - 1) else self.aim.rows

@@ -40,7 +40,7 @@ VERSION = 1
 _BASIS, _STATE = "basis_", "state/"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model:
     """What `select --model` writes. `kind` is `numbers`, `binary` or `classes`."""
 
@@ -67,6 +67,10 @@ class Model:
             triples = zip(*(column.tolist() for column in self.factors()), strict=True)
             return np.array([pair_key(a, b) if product else a for a, b, product in triples], dtype=np.uint64)
         return np.array([self._key_of(name) for name in self.selection.raw_names], dtype=np.uint64)
+
+    def __repr__(self) -> str:
+        what = f"{self.kind}, {self.loss} loss"
+        return f"<model of {len(self.selection)} features by {self.options['algo']}: {what}>"
 
     def predictor(self) -> Predictor:
         """What scores rows."""
@@ -172,7 +176,7 @@ class Model:
 
 
 def load_model(path: str | Path) -> Model:
-    """Read a model file; CorruptError when it is not one, or not whole."""
+    """Read a model file, or `-`, standard input; CorruptError when it is not one, or not whole."""
     return model_of(*load(Path(path)), path)
 
 

@@ -93,7 +93,7 @@ class Publisher:
 
 def check_writable(path: str | None) -> None:
     """Fail before a long run, not after it, when a file could never be written."""
-    if path is None or _descriptor(path) is not None:
+    if path in (None, "-") or _descriptor(path) is not None:
         return
     target = Path(os.path.realpath(path))
     if target.is_dir():

@@ -24,6 +24,7 @@ from fsstream.output import first_records
 from fsstream.parameters import parse_parameters
 from fsstream.progress import Progress
 from fsstream.reading import make_reading
+from fsstream.remarks import remarks
 from fsstream.saving import Mark, Saving
 from fsstream.signals import StopSignals
 from fsstream.stream_feed import Place
@@ -56,8 +57,7 @@ class Outcome:
     summary: dict[str, Any]
 
     def __repr__(self) -> str:
-        some = ", ".join(self.names[:5]) + (", ..." if len(self) > 5 else "")
-        return f"<{len(self)} features by {self.model.options['algo']}: {some}>"
+        return f"<{len(self)} features by {self.model.options['algo']}: {self.selection.beginning}>"
 
     def __len__(self) -> int:
         return len(self.selection)
@@ -123,6 +123,8 @@ def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: C
         run = _Run(options, chosen, reading, feed, saving=saving, before=before)
         run.learn()
         model = run.model()
+        for remark in remarks(options, model):
+            reading.note(remark)
         return Outcome(model, run.summary(model, time.monotonic() - started))
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Selection:
     """Parallel columns, one entry a selected feature; a model's are in output order.
 
@@ -47,6 +47,14 @@ class Selection:
 
     def __len__(self) -> int:
         return len(self.raw_names)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} features: {self.beginning}>"
+
+    @property
+    def beginning(self) -> str:
+        """The first names, for whoever looks at it in a shell."""
+        return ", ".join(map(to_text, self.raw_names[:5])) + (", ..." if len(self) > 5 else "")
 
     @cached_property
     def names(self) -> list[str]:

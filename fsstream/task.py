@@ -122,10 +122,11 @@ def make_map(
     """The map from labels as written to targets."""
     label_map = LabelMap(kind, known, max_classes)
     for label, weight in weights:
-        label_map.set_weight(_spelled(label), weight)
+        label_map.set_weight(spelled(label), weight)
     return label_map
 
 
-def _spelled(label: str) -> bytes:
+def spelled(label: str) -> bytes:
+    """A label that the user names, as it is spelled in the data."""
     text = to_bytes(label)
     return canonical_label(text, _number(text))

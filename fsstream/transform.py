@@ -18,7 +18,7 @@ from fsstream._native import key_of_name
 from fsstream.apply import as_trained
 from fsstream.bad_records import row_fault
 from fsstream.config import KMER_FORMATS, TransformOptions
-from fsstream.errors import UsageError
+from fsstream.errors import UsageError, no_data
 from fsstream.expansion import Expansion
 from fsstream.formats.writing import Kept, Source, make_writer
 from fsstream.model import kmer_key
@@ -66,12 +66,16 @@ class Transform:
             source = Source(reading.format, reading.format_options)
             beginning, writer = make_writer(target, self._kept(reading.format), source)
             yield beginning
+            rows = 0
             for parsed in reading.batches():
+                rows += parsed.batch.rows
                 text, problem = writer.write(parsed.batch)
                 yield text
                 if problem is not None:
                     row, expected, hint = problem
                     raise row_fault(parsed.block, parsed.batch, row, f"{expected} for --to {target}", hint)
+            if not rows:
+                raise no_data()
             self._tell(reading, writer, target)
 
     def _kept(self, form: str) -> Kept:

@@ -40,9 +40,7 @@ def describe(chosen: type[Learner]) -> str:
     lines.append(f"  passes     {chosen.default_passes or 'as many as it needs'} by default")
     used = sorted("--" + name.replace("_", "-") for name in chosen.uses)
     lines.append(f"  options    {', '.join(used)}")
-    lines.append(f"  merge      {chosen.merge_refusal or 'average of the weights by rows'}")
-    whole = chosen.state_refusal or "weights averaged, sums and counts added"
-    lines.append(f"             --with-state: {whole}")
+    lines += _merging(chosen)
     if chosen.__doc__:
         lines += ["", *(f"  {line.strip()}".rstrip() for line in chosen.__doc__.strip().splitlines())]
     fields = dataclasses.fields(chosen.Parameters)
@@ -51,6 +49,16 @@ def describe(chosen: type[Learner]) -> str:
         for field in fields:
             lines.append(f"    {field.name}={_default(field)}  {field.metadata['doc']}{_range(field)}")
     return "\n".join(lines)
+
+
+def _merging(chosen: type[Learner]) -> list[str]:
+    """What `fsstream merge` does with its models, or why it refuses them."""
+    selections, states = chosen.merge_refusal, chosen.state_refusal
+    if selections == states and states is not None:
+        return [f"  merge      refused: {states}"]
+    of_selections = f"refused: {selections}" if selections else "weights averaged by rows"
+    of_states = f"refused: {states}" if states else "weights averaged by rows, sums and counts added"
+    return [f"  merge      of selections: {of_selections}", f"             of --with-state: {of_states}"]
 
 
 def _default(field: dataclasses.Field[Any]) -> str:

@@ -15,16 +15,10 @@ def evaluate(options: ApplyOptions) -> None:
     from fsstream.apply import evaluate_model
     from fsstream.model import load_model
     from fsstream.output import json_line
-    from fsstream.publish import Publisher, check_writable
+    from fsstream.publish import check_writable
 
     check_writable(options.output)
-    line = json_line(evaluate_model(load_model(options.model), options))
-    if not options.output:
-        stdout.write([line])
-        return
-    with Publisher() as publisher:
-        publisher.add(options.output, line)
-        publisher.commit()
+    stdout.deliver(options.output, [json_line(evaluate_model(load_model(options.model), options))])
 
 
 command = make_command(ApplyOptions, model="MODEL")(evaluate)

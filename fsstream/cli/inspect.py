@@ -1,4 +1,4 @@
-"""`fsstream inspect`: what is in a model or a checkpoint."""
+"""`fsstream inspect`: what is in a model, a checkpoint or a spool."""
 
 from __future__ import annotations
 
@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 @click.argument("model", type=click.Path())
 @click.option("--debug", is_flag=True, help="show tracebacks")
 def command(model: str, debug: bool) -> None:
-    """Say what is in a model, or in a checkpoint, as one JSON object, after checking its digest."""
+    """Say what is in a model, a checkpoint or a spool, as one JSON object, after checking its digest."""
     from fsstream import checkpoint
     from fsstream.archive import load
     from fsstream.model import model_of
     from fsstream.output import json_text
+    from fsstream.sources.spool import inspect_spool, is_spool
 
+    if model != "-" and is_spool(Path(model)):
+        stdout.write([json_text({"spool": inspect_spool(Path(model))})])
+        return
     meta, members = load(Path(model))
     if meta.get("format") == checkpoint.FORMAT:
         facts = _of_checkpoint(checkpoint.checkpoint_of(meta, members, model))

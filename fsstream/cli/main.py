@@ -7,6 +7,7 @@ import contextlib
 import os
 import sys
 import threading
+import traceback
 from importlib import import_module
 from typing import NoReturn
 
@@ -22,7 +23,7 @@ COMMANDS = {
     "predict": "one JSON line per example: score, probability, class",
     "evaluate": "one JSON object: accuracy, auc, rmse ... as they apply",
     "transform": "the same stream, reduced to the selected features",
-    "inspect": "what is in a model or a checkpoint; verifies its digest",
+    "inspect": "what is in a model, checkpoint or spool; verifies its digest",
     "merge": "models trained on shards -> one",
     "report": "one self-contained page with plots",
     "plan": "the memory, passes, disk and time a run will need",
@@ -91,7 +92,7 @@ def run(arguments: list[str]) -> int:
         return 130
     except Exception as error:
         if "--debug" in arguments:
-            raise
+            traceback.print_exception(error)
         return _complain(_explained(error))
     return 0
 

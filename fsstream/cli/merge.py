@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from fsstream.cli import stdout
 from fsstream.cli.options import GroupedCommand
 from fsstream.errors import UsageError
 
@@ -26,12 +27,10 @@ def command(models: tuple[str, ...], output: str, debug: bool) -> None:
     """
     from fsstream.merging import merge
     from fsstream.model import load_model
-    from fsstream.publish import Publisher, check_writable
+    from fsstream.publish import check_writable
 
     if len(models) < 2:
         raise UsageError("there is nothing to merge", hint="name at least two models")
     check_writable(output)
     merged = merge([load_model(path) for path in models], models)
-    with Publisher() as publisher:
-        publisher.add(output, merged.to_bytes())
-        publisher.commit()
+    stdout.deliver(output, [merged.to_bytes()])

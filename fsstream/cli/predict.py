@@ -14,17 +14,11 @@ def predict(options: ApplyOptions) -> None:
     """
     from fsstream.apply import predictions
     from fsstream.model import load_model
-    from fsstream.publish import Publisher, check_writable
+    from fsstream.publish import check_writable
 
     check_writable(options.output)
     model = load_model(options.model)
-    chunks = predictions(model, options)
-    if options.output:
-        with Publisher() as publisher:
-            publisher.add(options.output, chunks)
-            publisher.commit()
-        return
-    stdout.write(chunks)
+    stdout.deliver(options.output, predictions(model, options))
 
 
 command = make_command(ApplyOptions, model="MODEL")(predict)

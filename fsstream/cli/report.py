@@ -19,7 +19,7 @@ def command(files: tuple[str, ...], output: str | None, title: str, debug: bool)
 
     Models and selections are shown too, as far as they tell.
     """
-    from fsstream.publish import Publisher, check_writable
+    from fsstream.publish import check_writable
     from fsstream.report.page import make_page
     from fsstream.report.runs import load_runs
 
@@ -29,9 +29,4 @@ def command(files: tuple[str, ...], output: str | None, title: str, debug: bool)
         )
     check_writable(output)
     page = make_page(load_runs(list(files)), title).encode("utf-8", "backslashreplace")
-    if output is None:
-        stdout.write([page])
-        return
-    with Publisher() as publisher:
-        publisher.add(output, page)
-        publisher.commit()
+    stdout.deliver(output, [page])

@@ -29,7 +29,7 @@ def run_and_publish(options: SelectOptions, go: Callable[[], Outcome]) -> None:
     """Run, and have all that was asked for appear together: whole, or not at all."""
     from fsstream.errors import UsageError
     from fsstream.lock import held
-    from fsstream.output import check_form, json_text, selection_file, selection_lines
+    from fsstream.output import check_form, json_text, selection_file
     from fsstream.publish import Publisher, check_writable
 
     if options.with_state and options.model is None:
@@ -39,15 +39,18 @@ def run_and_publish(options: SelectOptions, go: Callable[[], Outcome]) -> None:
     check_form(options.output)
     with held(options.lock), Publisher() as publisher:
         outcome = go()
+        results = []
         if options.model:
-            publisher.add(options.model, outcome.model.to_bytes())
+            results.append((options.model, outcome.model.to_bytes()))
         if options.summary:
-            publisher.add(options.summary, json_text(outcome.summary))
-        if options.output:
-            publisher.add(options.output, selection_file(outcome.model.selection, options.output))
+            results.append((options.summary, json_text(outcome.summary)))
+        output = options.output or "-"
+        results.append((output, selection_file(outcome.model.selection, output)))
+        for path, data in results:
+            if not stdout.is_meant(path):
+                publisher.add(path, data)
         publisher.commit()
-    if not options.output:
-        stdout.write([selection_lines(outcome.model.selection)])
+    stdout.write([data for path, data in results if stdout.is_meant(path)])
     if options.verbose:
         from fsstream.summary import show_summary
 

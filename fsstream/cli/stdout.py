@@ -1,4 +1,7 @@
-"""Standard output: one buffered write, and quiet when nobody listens any more."""
+"""Standard output: one buffered write, and quiet when nobody listens any more.
+
+As an output it is also called `-`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,23 @@ from fsstream.errors import FsstreamError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+def is_meant(path: str | None) -> bool:
+    """Whether an output goes to standard output."""
+    return path is None or path == "-"
+
+
+def deliver(path: str | None, pieces: Iterable[bytes]) -> None:
+    """Write everything to a file, which appears whole or not at all, or to standard output."""
+    if path is None or is_meant(path):
+        write(pieces)
+        return
+    from fsstream.publish import Publisher
+
+    with Publisher() as publisher:
+        publisher.add(path, pieces)
+        publisher.commit()
 
 
 def write(pieces: Iterable[bytes]) -> None:

@@ -43,7 +43,8 @@ def command(kind: str, **given: Any) -> None:
     from fsstream.synthesis import Planted, Problem
 
     given.pop("debug")
-    output = given.pop("output")
+    output = None if stdout.is_meant(given["output"]) else given["output"]
+    del given["output"]
     beside: dict[str, str] = {
         name: given.pop(name) or (f"{output}.{name}" if output else "") for name in _BESIDE
     }

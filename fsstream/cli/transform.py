@@ -22,10 +22,10 @@ def transform(options: TransformOptions) -> None:
     with Publisher() as publisher:
         if options.names:
             publisher.add(options.names, reduced.names_file())
-        if options.output:
-            publisher.add(options.output, reduced.texts())
-        else:
+        if options.output is None or stdout.is_meant(options.output):
             stdout.write(reduced.texts())
+        else:
+            publisher.add(options.output, reduced.texts())
         publisher.commit()
 
 

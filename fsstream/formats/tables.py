@@ -18,7 +18,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from fsstream._native import CsvParser, column_names, numeric_columns
-from fsstream.errors import DataError, UsageError
+from fsstream.errors import DataError, UsageError, no_data
 from fsstream.text import to_text
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def settle(form: str, options: FormatOptions, beginning: Sequence[Block]) -> For
     records that is not empty is a plain decimal.
     """
     if not beginning:
-        raise DataError("there is no data: not one record")
+        raise no_data()
     names = _names(form, options, beginning[0])
     label = _label(options, names)
     numeric = find_all("--numeric", options.numeric, names, options)
@@ -113,7 +113,7 @@ def _names(form: str, options: FormatOptions, first: Block) -> list[bytes]:
         place = {"line": first.line_at(offset), "column": first.column_at(offset)}
         raise DataError(f"expected {expected}", path=first.source, hint=hint, **place)
     if not names:
-        raise DataError("there is no data: not one record", path=first.source)
+        raise no_data()
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(

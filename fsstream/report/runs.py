@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fsstream.errors import DataError, opening
+from fsstream.errors import DataError
 from fsstream.output import selection_records
-from fsstream.selection_reader import load_selection
+from fsstream.selection_reader import bytes_of, parse_selection
 
 if TYPE_CHECKING:
     from fsstream.model import Model
@@ -39,19 +39,18 @@ class Run:
 
 def load_runs(paths: list[str]) -> list[Run]:
     """A run for each file; those of one name are told apart by their folders."""
-    names = [Path(path).name for path in paths]
+    names = ["<stdin>" if path == "-" else Path(path).name for path in paths]
     return [
         _load(path, name if names.count(name) == 1 else path) for path, name in zip(paths, names, strict=True)
     ]
 
 
 def _load(path: str, name: str) -> Run:
-    with opening(path):
-        data = Path(path).read_bytes()
+    data = bytes_of(path)
     summary = _summary(data)
     if summary is not None:
         return _of_summary(summary, path, name)
-    selection, model = load_selection(path)
+    selection, model = parse_selection(data, "<stdin>" if path == "-" else path)
     return Run(name, list(selection_records(selection.ranked())), True, options=_options(model))
 
 

@@ -10,6 +10,7 @@ holds: of all of them, when the whole spool fits. So the order depends on data, 
 
 from __future__ import annotations
 
+import os
 import struct
 from array import array
 from typing import TYPE_CHECKING
@@ -24,13 +25,13 @@ from fsstream._native import (
     origin_of,
     shuffled_order,
 )
-from fsstream.errors import CorruptError
+from fsstream.errors import CorruptError, opening
 from fsstream.sources.blocks import Buffers
 from fsstream.sources.spool_file import SpoolFile
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
 _FRAME = struct.Struct("<8sQQ")  # mark, bytes of the chunk, its checksum
 _MARK = b"fsspool1"
@@ -139,6 +140,30 @@ class Spool:
             used += self._chunks.decoded[chunk]
         if window:
             yield window
+
+
+def inspect_spool(path: Path) -> dict[str, int]:
+    """What is in the spool of a run that goes on or was killed; CorruptError unless all of it is whole."""
+    chunks = rows = entries = 0
+    with opening(path), path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        while file.tell() < size:
+            frame = file.read(_FRAME.size)
+            mark, length, stated = _FRAME.unpack(frame.ljust(_FRAME.size, b"\0"))
+            if mark != _MARK or length > size - file.tell():
+                raise CorruptError(f"{path}: cut short or damaged behind chunk {chunks}")
+            chunk = file.read(length)
+            if checksum(chunk) != stated:
+                raise CorruptError(f"{path}: damaged: the checksum of chunk {chunks} does not match")
+            batch = _decoded(memoryview(chunk))
+            chunks, rows, entries = chunks + 1, rows + batch.rows, entries + batch.entries
+    return {"chunks": chunks, "rows": rows, "entries": entries, "bytes": size}
+
+
+def is_spool(path: Path) -> bool:
+    """Whether a file begins like a spool."""
+    with opening(path), path.open("rb") as file:
+        return file.read(len(_MARK)) == _MARK
 
 
 def _decoded(chunk: memoryview) -> Batch:

@@ -165,3 +165,21 @@ def test_a_checkpoint_is_refused_with_the_way_to_a_model(
     done = fsstream("resume", "half", "--model", "two", stdin=text)
     assert done.returncode == 0, done.stderr
     assert fsstream("merge", "-o", "both", "one", "two").returncode == 0
+
+
+def test_the_reference_says_what_each_backend_merges() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text().partition("**`merge`**")[2]
+    table = [
+        line.split("|")[1:-1]
+        for line in text.partition("- Models of")[0].splitlines()
+        if line.startswith("| `")
+    ]
+    said = {
+        name: ("refused" in selections, "refused" in states)
+        for names, selections, states in table
+        for name in names.replace("`", "").replace(" ", "").split(",")
+    }
+    assert said == {
+        name: (bool(backend(name).merge_refusal) and name != "hashing", bool(backend(name).state_refusal))
+        for name in BACKENDS
+    }

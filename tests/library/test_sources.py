@@ -271,5 +271,7 @@ def test_what_a_person_tries_first() -> None:
     found = fsstream.select(TEXT, k=np.int64(3))
     assert len(found) == 3
     assert repr(found) == f"<3 features by mission: {', '.join(found.names)}>"
+    assert repr(found.selection) == f"<3 features: {', '.join(found.names)}>"
+    assert repr(found.model) == "<model of 3 features by mission: binary, logistic loss>"
     assert len(fsstream.select(TEXT, k=7)) == 7
     assert repr(fsstream.select(TEXT, k=7)).endswith(", ...>")

@@ -21,7 +21,7 @@ from fsstream._native import (
     shuffled_order,
 )
 from fsstream.errors import CorruptError, LimitError, UsageError
-from fsstream.sources.spool import Spool
+from fsstream.sources.spool import Spool, inspect_spool, is_spool
 from fsstream.sources.spool_file import PREFIX, SpoolFile
 
 LIBSVM = b"".join(b"%d %d:1 %d:%g\n" % (n % 3 - 1, n, n * 7919 + 500, n / 7) for n in range(1, 500))
@@ -310,3 +310,24 @@ def test_a_full_disk_is_a_limit_and_leaves_nothing(tmp_path):
     assert "is full" in done.stderr
     assert list(tmp_path.iterdir()) == []
     assert LimitError.exit_code == 4
+
+
+def test_a_spool_can_be_looked_at(tmp_path):
+    spool = Spool(tmp_path)
+    for batch, _ in parsed(LibsvmParser, LIBSVM, len(LIBSVM)):
+        spool.write(batch)
+    spool.finish()
+    (path,) = tmp_path.iterdir()
+    data = path.read_bytes()
+    whole = tmp_path / "whole"
+    whole.write_bytes(data)
+    assert is_spool(whole)
+    assert inspect_spool(whole) == {"chunks": 1, "rows": 499, "entries": 2 * 499, "bytes": len(data)}
+    for end in (10, len(data) - 1):
+        whole.write_bytes(data[:end])
+        with pytest.raises(CorruptError, match="cut short"):
+            inspect_spool(whole)
+    whole.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(CorruptError, match="checksum"):
+        inspect_spool(whole)
+    spool.close()

@@ -1,0 +1,34 @@
+"""What a run ends with and its user may not expect: said in a note, since it is no error.
+
+In: the options and the model. Out: sentences.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fsstream.config import split_class_weight
+from fsstream.task import spelled
+from fsstream.text import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsstream.config import SelectOptions
+    from fsstream.model import Model
+
+
+def remarks(options: SelectOptions, model: Model) -> Iterator[str]:
+    """Fewer features than asked for; weights of classes that are not there."""
+    lists = len(model.labels) if model.kind == "classes" else 1
+    found = len(model.selection)
+    if options.k is not None and found < options.k * lists:
+        each = f"{options.k} for each of {lists} classes" if lists > 1 else str(options.k)
+        yield f"{found} features where --k asks for {each}: no other one has a weight"
+    for label in map(_label, options.class_weight):
+        if label not in model.labels:
+            yield f"--class-weight: no row has the label {label!r}"
+
+
+def _label(item: str) -> str:
+    return to_text(spelled(split_class_weight(item)[0]))

@@ -1,0 +1,151 @@
+"""`-` in every place where a file may stand: commands combine in pipes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.command import fsstream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = b"spam a b\nham c d\nspam a e\nham c\n" * 10
+SELECT = ("select", "--k", "2", "--format", "tokens")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    path = tmp_path / "model.fss"
+    assert fsstream(*SELECT, "--model", str(path), stdin=ROWS).returncode == 0
+    return str(path)
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> str:
+    path = tmp_path / "rows"
+    path.write_bytes(ROWS)
+    return str(path)
+
+
+def test_the_selection_goes_to_standard_output_by_name_too(tmp_path: Path) -> None:
+    plain = fsstream(*SELECT, stdin=ROWS)
+    named = fsstream(*SELECT, "--output", "-", stdin=ROWS)
+    assert (named.returncode, named.stdout) == (0, plain.stdout)
+
+
+def test_a_model_goes_through_a_pipe(model: str, rows: str, tmp_path: Path) -> None:
+    made = fsstream(*SELECT, "--output", str(tmp_path / "o"), "--model", "-", stdin=ROWS)
+    with open(model, "rb") as file:
+        assert made.stdout == file.read()
+    from_file = fsstream("predict", model, rows)
+    assert from_file.stdout.count(b"\n") == 40
+    assert fsstream("predict", "-", rows, stdin=made.stdout).stdout == from_file.stdout
+    assert fsstream("evaluate", "-", rows, stdin=made.stdout).returncode == 0
+    assert fsstream("inspect", "-", stdin=made.stdout).stdout == fsstream("inspect", model).stdout
+
+
+def test_merged_models_go_through_a_pipe(model: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "merged")
+    assert fsstream("merge", "-o", path, model, model).returncode == 0
+    with open(path, "rb") as file:
+        assert fsstream("merge", "-o", "-", model, model).stdout == file.read()
+
+
+def test_a_summary_goes_through_a_pipe(tmp_path: Path) -> None:
+    summary = fsstream(*SELECT, "--output", str(tmp_path / "o"), "--summary", "-", stdin=ROWS).stdout
+    assert json.loads(summary)["selected"] == 2
+    assert b"&lt;stdin&gt;" in fsstream("report", "-", stdin=summary).stdout
+
+
+def test_standard_output_takes_one_thing() -> None:
+    for more in (("--model", "-"), ("--summary", "-"), ("-o", "-", "--model", "-"), ("--checkpoint", "-")):
+        done = fsstream(*SELECT, *more, stdin=ROWS)
+        assert (done.returncode, done.stdout) == (2, b""), more
+
+
+def test_standard_input_is_the_model_or_the_data() -> None:
+    for command in ("predict", "evaluate", "transform"):
+        done = fsstream(command, "-", stdin=ROWS)
+        assert done.returncode == 2
+        assert b"standard input cannot be the" in done.stderr
+
+
+def test_a_reader_that_leaves_early_is_no_failure(model: str, rows: str, tmp_path: Path) -> None:
+    """The model is there all the same: files come before standard output."""
+    kept = tmp_path / "kept"
+    command = [sys.executable, "-m", "fsstream", *SELECT, "-o", "-", "--model", str(kept), rows]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+    assert kept.exists()
+
+
+def test_an_empty_stream_is_no_data_to_any_command(model: str) -> None:
+    for command in ("predict", "evaluate", "transform"):
+        done = fsstream(command, model, stdin=b"")
+        assert (done.returncode, done.stdout) == (3, b""), command
+        assert b"there is no data" in done.stderr
+
+
+def test_debug_keeps_the_exit_status() -> None:
+    done = fsstream("select", "--k", "2", "--set", "stp=1", "--debug", stdin=ROWS)
+    assert done.returncode == 2
+    assert b"Traceback" in done.stderr
+    assert done.stderr.endswith(b"hint: did you mean 'step'?\n")
+
+
+def test_what_a_run_ends_with_is_said(model: str) -> None:
+    few = fsstream("select", "--k", "9", "--format", "tokens", stdin=b"a x\nb y\n" * 9)
+    assert b"2 features where --k asks for 9" in few.stderr
+    assert len(few.stdout.splitlines()) == 2
+    unmet = fsstream(*SELECT, "--class-weight", "spm=2", stdin=ROWS)
+    assert b"no row has the label 'spm'" in unmet.stderr
+    strange = fsstream("predict", model, stdin=b"spam x y\nham z\n")
+    assert b"no feature of the model was met" in strange.stderr
+    assert fsstream("predict", model, stdin=ROWS).stderr == b""
+
+
+def test_the_engine_is_this_machine() -> None:
+    assert fsstream(*SELECT, "--engine", "local", stdin=ROWS).stdout == fsstream(*SELECT, stdin=ROWS).stdout
+    for more, said in ((("--engine", "ray"), b"fsstream merge"), (("--address", "auto"), b"--engine ray")):
+        done = fsstream(*SELECT, *more, stdin=ROWS)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert said in done.stderr
+
+
+def test_class_weights_of_numbers_are_refused() -> None:
+    done = fsstream("select", "--k", "1", "--class-weight", "1=2", stdin=b"1.5 1:1\n2.5 2:1\n3 1:2\n")
+    assert done.returncode == 2
+    assert b"--class-weight has no use with the squared loss" in done.stderr
+
+
+def test_one_class_too_many_is_a_limit() -> None:
+    done = fsstream("select", "--k", "1", "--max-classes", "2", stdin=b"a x\nb y\nc z\n")
+    assert done.returncode == 4
+    assert done.stderr.startswith(
+        b"fsstream: error: <stdin>:3:1: expected no more classes than --max-classes"
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "hint"),
+    [
+        ("fasta", b">r1\nACGT\n", b"--labels"),
+        ("jsonl", b'{"a":1}\n', b"--label-column"),
+        ("vw", b"| a\n", b"before the bar"),
+        ("seq", b"\tACGT\n", b"tab"),
+    ],
+)
+def test_the_hint_for_a_missing_label_fits_the_format(form: str, text: bytes, hint: bytes) -> None:
+    kmers = ["--kmer", "3", "--canonical"] if form in ("fasta", "seq") else []
+    done = fsstream("select", "--k", "1", "--format", form, *kmers, stdin=text)
+    assert done.returncode == 3
+    assert hint in done.stderr.splitlines()[1]
