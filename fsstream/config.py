@@ -36,13 +36,15 @@ def option(
     kind: str = "text",
     choices: Iterable[str] | None = None,
     low: float | None = None,
+    high: float | None = None,
     group: str = "",
 ) -> Any:
     """A field that is also a flag.
 
     Kinds: text, integer, number, size, interval, flag, switch, path, list; table: a path or mapping.
     """
-    metadata = {"doc": doc, "kind": kind, "choices": tuple(choices or ()), "low": low, "group": group}
+    metadata = {"doc": doc, "kind": kind, "choices": tuple(choices or ()), "low": low, "high": high}
+    metadata["group"] = group
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -75,7 +77,12 @@ class InputOptions:
     ignore: tuple[str, ...] = option((), "drop features that match the pattern", kind="list", group=_IN)
     normalize: str = option("none", "scale rows to unit length", choices=("none", "l2"), group=_IN)
     threads: int | None = option(
-        None, "threads to use; changes the speed, never the result", kind="integer", low=1, group=_WITH
+        None,
+        "threads to use; changes the speed, never the result",
+        kind="integer",
+        low=1,
+        high=1024,
+        group=_WITH,
     )
     block_size: int = option(1 << 19, "bytes read at a time; never the result", kind="size", group=_WITH)
     on_bad_line: str = option("stop", "what a bad record does", choices=("stop", "skip"), group=_OUT)
@@ -134,24 +141,32 @@ class SelectOptions(InputOptions):
     class_weight: tuple[str, ...] = option((), "LABEL=W: weight of a class's rows", kind="list", group=_IN)
     shuffle: bool = option(False, "learn what is spooled in a fresh seeded order", kind="switch", group=_IN)
     algo: str = option("mission", "the backend; see `fsstream algos`", group=_LEARN)
-    k: int | None = option(None, "number of features to select", kind="integer", low=1, group=_LEARN)
+    k: int | None = option(
+        None, "number of features to select", kind="integer", low=1, high=2**40, group=_LEARN
+    )
     loss: str = option("auto", "what is minimised", choices=LOSSES, group=_LEARN)
-    passes: int | None = option(None, "times the data is read", kind="integer", low=1, group=_LEARN)
+    passes: int | None = option(
+        None, "times the data is read", kind="integer", low=1, high=2**31, group=_LEARN
+    )
     learning_rate: float | None = option(None, "size of a step", kind="number", low=0, group=_LEARN)
     l1: float | None = option(None, "weight of the l1 penalty", kind="number", low=0, group=_LEARN)
     l2: float | None = option(None, "weight of the l2 penalty", kind="number", low=0, group=_LEARN)
     intercept: bool | None = option(None, "learn a constant beside the k features", kind="flag", group=_LEARN)
     init: str | None = option(None, "start from a model (yesterday's)", kind="path", group=_LEARN)
-    seed: int = option(0, "of sketch cells, shuffles and draws", kind="integer", low=0, group=_LEARN)
+    seed: int = option(
+        0, "of sketch cells, shuffles and draws", kind="integer", low=0, high=2**64 - 1, group=_LEARN
+    )
     set: tuple[str, ...] = option((), "KEY=VALUE: any parameter of the backend", kind="list", group=_LEARN)
-    max_classes: int = option(1000, "most classes to accept", kind="integer", low=2, group=_LEARN)
+    max_classes: int = option(1000, "most classes to accept", kind="integer", low=2, high=2**31, group=_LEARN)
     patience: int | None = option(
         None, "stop after N passes without a better --valid loss", kind="integer", low=1, group=_LEARN
     )
     memory: int | None = option(
         None, "most memory to use (default: 1 GB or a quarter)", kind="size", group=_WITH
     )
-    workers: int | None = option(None, "workers of the method (asy-os)", kind="integer", low=1, group=_WITH)
+    workers: int | None = option(
+        None, "workers of the method (asy-os)", kind="integer", low=1, high=65_536, group=_WITH
+    )
     engine: str = option(
         "local", "what runs the workers: this machine (ray is refused: not built yet)",
         choices=("local", "ray"), group=_WITH,
@@ -216,6 +231,8 @@ class SelectOptions(InputOptions):
         for flag, path in (("--checkpoint", self.checkpoint), ("--bad-lines", self.bad_lines)):
             if path == "-":
                 raise UsageError(f"{flag} needs a file: standard output is for the selection")
+        written = (self.output, self.model, self.summary, self.checkpoint, self.bad_lines)
+        check_apart(self.inputs, written)
 
 
 # The fields that decide what is learned: recorded in models. The others move bytes or change the speed.
@@ -231,7 +248,7 @@ class ResumeOptions:
 
     checkpoint_file: str = ""
     inputs: tuple[str, ...] = ()
-    threads: int | None = option(None, "threads to use", kind="integer", low=1, group=_WITH)
+    threads: int | None = option(None, "threads to use", kind="integer", low=1, high=1024, group=_WITH)
     spool_dir: str | None = option(None, "folder for data that is read again", kind="path", group=_WITH)
     output: str | None = option(None, "write the selection to a file", kind="path", group=_OUT)
     model: str | None = option(None, "write a model for predict and --init", kind="path", group=_OUT)
@@ -271,6 +288,12 @@ class ApplyOptions(InputOptions):
                 f"standard input cannot be the {self.applied} and the data",
                 hint="give one of them as a file",
             )
+        check_apart((*self.inputs, self.model), self.written)
+
+    @property
+    def written(self) -> tuple[str | None, ...]:
+        """The files that come out."""
+        return (self.output,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,6 +308,22 @@ class TransformOptions(ApplyOptions):
         kind="path",
         group=_OUT,
     )
+
+    @property
+    def written(self) -> tuple[str | None, ...]:
+        return self.output, self.names
+
+
+def check_apart(inputs: Iterable[str], written: Iterable[str | None]) -> None:
+    """UsageError where a file would be written twice, or in place of the data."""
+    taken = {os.path.realpath(path): "read" for path in inputs if path != "-"}
+    for path in written:
+        if path in (None, "-") or path.startswith("/dev/"):
+            continue
+        place = os.path.realpath(path)
+        if place in taken:
+            raise UsageError(f"{path} would be {taken[place]} and written", hint="give it another name")
+        taken[place] = "written"
 
 
 def split_class_weight(item: str) -> tuple[str, float]:
@@ -371,7 +410,7 @@ def _check_fields(options: Any) -> None:
     for field in dataclasses.fields(options):
         value = getattr(options, field.name)
         flag = "--" + field.name.replace("_", "-")
-        choices, low, kind = (field.metadata.get(name) for name in ("choices", "low", "kind"))
+        choices, low, high, kind = map(field.metadata.get, ("choices", "low", "high", "kind"))
         if value is None:
             continue
         expected = _EXPECTED.get(str(kind))
@@ -387,3 +426,5 @@ def _check_fields(options: Any) -> None:
             )
         if low is not None and not value >= low:
             raise UsageError(f"{flag}: expected {low} or more, got {value!r}")
+        if high is not None and not value <= high:
+            raise UsageError(f"{flag}: expected at most {high}, got {value!r}")

@@ -134,6 +134,8 @@ class Aim:
         row, expected, hint = problem
         if not parsed.batch.labels()[row]:
             hint = _WHERE_LABELS_ARE.get(form, hint)
+        elif self.kind == "binary" and self.initial is not None:
+            hint = f"the model of --init tells {self.labels[1]!r} from {self.labels[0]!r}"
         error = row_fault(parsed.block, parsed.batch, row, expected, hint)
         raise LimitError(error.message, hint=hint) if "--max-classes" in expected else error
 

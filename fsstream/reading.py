@@ -136,6 +136,8 @@ class Reading(AnyReading):
         self.format_options: FormatOptions = decided.options
         self._format = format_named(self.format)
         self._beginning: list[Block] = beginning
+        if options.verbose and options.format == "auto":
+            print(f"fsstream: taken for {self.format}: {self.format_why}", file=sys.stderr)
         if decided.hint is not None:
             self.note(decided.hint)
         if self.format in ("csv", "tsv") and isinstance(options, SelectOptions) and beginning:

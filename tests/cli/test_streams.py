@@ -149,3 +149,42 @@ def test_the_hint_for_a_missing_label_fits_the_format(form: str, text: bytes, hi
     done = fsstream("select", "--k", "1", "--format", form, *kmers, stdin=text)
     assert done.returncode == 3
     assert hint in done.stderr.splitlines()[1]
+
+
+def test_a_file_is_not_written_over_the_data_or_twice(rows: str, model: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    for command in (
+        ("select", "--k", "2", "--output", rows, rows),
+        ("select", "--k", "2", "--output", out, "--model", out, rows),
+        ("predict", model, rows, "-o", model),
+        ("transform", model, rows, "-o", out, "--names", out),
+    ):
+        done = fsstream(*command)
+        assert done.returncode == 2
+        assert b"and written" in done.stderr
+    with open(rows, "rb") as file:
+        assert file.read() == ROWS
+    assert fsstream("select", "--k", "2", "-o", "/dev/null", "--model", "/dev/null", rows).returncode == 0
+
+
+def test_the_format_that_is_found_is_said_with_its_reason(rows: str) -> None:
+    done = fsstream("select", "--k", "2", "-v", stdin=b"1 3:1\n0 4:1\n")
+    assert done.stderr.startswith(b"fsstream: taken for libsvm: ")
+    assert b"taken for" not in fsstream("select", "--k", "2", "-v", "--format", "tokens", rows).stderr
+
+
+@pytest.mark.parametrize("flag", ["seed", "k", "passes", "max-classes", "threads"])
+def test_numbers_beyond_their_range_are_refused(flag: str) -> None:
+    done = fsstream(*SELECT, f"--{flag}", str(10**23), stdin=ROWS)
+    assert done.returncode == 2
+    assert f"--{flag}: expected at most".encode() in done.stderr
+
+
+def test_the_largest_seed() -> None:
+    assert fsstream(*SELECT, "--seed", str(2**64 - 1), stdin=ROWS).returncode == 0
+
+
+def test_other_labels_than_those_of_the_first_model(model: str) -> None:
+    done = fsstream(*SELECT, "--init", model, stdin=b"1 a\n0 b\n")
+    assert done.returncode == 3
+    assert b"the model of --init tells 'spam' from 'ham'" in done.stderr
