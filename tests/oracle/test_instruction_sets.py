@@ -22,6 +22,19 @@ for active in ("exact", "estimated"):
 print(digest.hexdigest())
 """
 
+ADAPTIVE = """
+import hashlib
+from tests.oracle.test_mission import LOSSES, batch_of, draw_rows
+from tests.oracle.test_newton import learner
+digest = hashlib.sha256()
+for loss, depth in zip(LOSSES, (1, 3, 5, 7)):
+    mission = learner(20, loss, sketch_depth=depth, sketch_width=256, forget=0.999)
+    digest.update(mission.update(batch_of(draw_rows(depth, 500, 300, loss))).tobytes())
+    for name, array in sorted(mission.state().items()):
+        digest.update(array.tobytes())
+print(digest.hexdigest())
+"""
+
 RANDOM_FEATURES = """
 import hashlib
 import numpy as np
@@ -44,7 +57,9 @@ def digest(program: str, instruction_set: str) -> str:
     return run.stdout
 
 
-@pytest.mark.parametrize("program", [LEARN, RANDOM_FEATURES], ids=["mission", "sparse-rf"])
+@pytest.mark.parametrize(
+    "program", [LEARN, ADAPTIVE, RANDOM_FEATURES], ids=["mission", "adaptive", "sparse-rf"]
+)
 @pytest.mark.parametrize("instruction_set", ["avx2", "avx512"])
 def test_wide_registers_give_the_portable_bits(program, instruction_set):
     assert digest(program, instruction_set) == digest(program, "portable")

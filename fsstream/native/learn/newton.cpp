@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/dot.hpp"
 #include "core/errors.hpp"
 #include "learn/flow.hpp"
 #include "sketch/warm_up.hpp"
@@ -14,6 +15,7 @@ namespace {
 constexpr float kSeedEvidence = 4.0F;  // rows that an earlier model's weight counts for
 constexpr std::size_t kRun = 512;      // entries hashed at once, as in learn/sgd.cpp
 constexpr std::uint32_t kNumbers = 3;  // w, P and C of an active feature
+constexpr std::uint32_t kStride = 4;   // which is how far they lie apart
 
 double fourth_power(double x) { return x * x * x * x; }
 
@@ -72,7 +74,8 @@ void Newton::update(const Batch& batch, float* scores) {
 void Newton::make_room(std::size_t longest) {
   const std::size_t room = longest + 2 * kSlack;  // the others begin on a lane of their own
   for (Buffer<std::uint32_t>* list : {&slots_, &present_, &absent_}) list->reserve(room);
-  for (Buffer<float>* column : {&active_values_, &other_values_, &scaled_, &counts_, &estimates_, &steps_, &terms_})
+  for (Buffer<float>* column :
+       {&active_values_, &other_values_, &weights_, &scaled_, &counts_, &estimates_, &steps_, &terms_})
     column->reserve(room);
   claims_.reserve(room);
   others_hashed_.resize(2, room);
@@ -81,6 +84,7 @@ void Newton::make_room(std::size_t longest) {
 double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, double target, double importance) {
   const std::size_t first = batch.row_begin(row);
   const std::size_t size = batch.row_end(row) - first;
+  if (forget_ < 1.0) fade();
   const double score = intercept_ + look_up(batch, first, size, hashed);
   if (!std::isfinite(score))
     throw Diverged("the weights left the range of numbers at row " + std::to_string(rows_ + 1) +
@@ -90,7 +94,6 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   progressive_weight_ += importance;
   prior_.meet(loss_, loss.value(), target, importance);
   ++rows_;
-  if (forget_ < 1.0) fade();
   if (importance <= 0.0) {
     prior_.entries += 1.0;
     return score;
@@ -112,21 +115,46 @@ double Newton::look_up(const Batch& batch, std::size_t first, std::size_t size, 
   std::fill_n(other_values_.data() + others_, kSlack, 0.0F);
   if (active_.must_check(batch))
     for (std::size_t i = 0; i < actives_; ++i) active_.check_name(slots_[i], batch, first + present_[i]);
-  return kernels_.dot_slots(active_.weights(), active_.stride(), slots_.data(), active_values_.data(), actives_);
+  read_numbers();
+  return dot(weights_.data(), active_values_.data(), actives_);
+}
+
+// w, P and C of the row's active features, side by side.
+void Newton::read_numbers() {
+  const float* table = active_.weights();
+  const std::uint32_t* slots = slots_.data();
+  float* __restrict weights = weights_.data();
+  float* __restrict scaled = scaled_.data();
+  float* __restrict counts = counts_.data();
+  for (std::size_t i = 0; i < actives_; ++i) {
+    const float* numbers = table + std::size_t{slots[i]} * kStride;
+    weights[i] = numbers[0];
+    scaled[i] = numbers[1];
+    counts[i] = numbers[2];
+  }
+}
+
+void Newton::write_numbers(float step) {
+  float* table = active_.numbers(0);
+  const std::uint32_t* slots = slots_.data();
+  const float* weights = weights_.data();
+  const float* steps = steps_.data();
+  const float* scaled = scaled_.data();
+  const float* counts = counts_.data();
+  for (std::size_t i = 0; i < actives_; ++i) {
+    float* __restrict numbers = table + std::size_t{slots[i]} * kStride;
+    numbers[0] = weights[i] + step * steps[i];
+    numbers[1] = scaled[i];
+    numbers[2] = counts[i];
+  }
 }
 
 // P and C of every feature of the row with this row's share, what the sketch says of the others, and how many
 // entries count. Nothing is changed before all is read.
 void Newton::gather_evidence(float v) {
-  for (std::size_t i = 0; i < actives_; ++i) {
-    const Evidence known = evidence_of(slots_[i]);
-    scaled_[i] = known.scaled;
-    counts_[i] = known.count;
-  }
   const std::size_t at = others_at_;
   const BlockRows rows = sketch_.rows(others_hashed_, 0);
-  sketch_.kernels().estimate(rows, others_, estimates_.data() + at);
-  sketch_.kernels().pairs(rows, others_, scaled_.data() + at, counts_.data() + at);
+  sketch_.kernels().estimate_and_pairs(rows, others_, estimates_.data() + at, scaled_.data() + at, counts_.data() + at);
   const std::size_t entries = row_.meet(active_values_.data(), actives_, v, true, scaled_.data(), counts_.data(),
                                         estimates_.data(), terms_.data()) +
                               row_.meet(other_values_.data(), others_, v, false, scaled_.data() + at,
@@ -148,16 +176,11 @@ void Newton::move(const RowLoss& loss, double h) {
   const double active_step = active_pull > 0.0 ? loss.flow(h * active_pull) / active_pull : 0.0;
   const double other_step = all_pull > 0.0 ? loss.flow(h * all_pull) / all_pull : 0.0;
   intercept_ += active_step * rate0;
-  const auto step = static_cast<float>(active_step);
-  for (std::size_t i = 0; i < actives_; ++i) {
-    const float weight = active_.weight(slots_[i]) + step * steps_[i];
-    set(slots_[i], weight, {scaled_[i], counts_[i]});
-  }
+  write_numbers(static_cast<float>(active_step));
   entering_ = row_.claim(others_, static_cast<float>(other_step), prior_count, threshold_, scaled_.data() + at,
                          counts_.data() + at, estimates_.data() + at, steps_.data() + at, claims_.data());
   const BlockRows rows = sketch_.rows(others_hashed_, 0);
-  sketch_.kernels().add(rows, others_, steps_.data() + at);
-  sketch_.kernels().set_pairs(rows, others_, scaled_.data() + at, counts_.data() + at);
+  sketch_.kernels().add_and_set_pairs(rows, others_, steps_.data() + at, scaled_.data() + at, counts_.data() + at);
 }
 
 void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed, std::size_t next_row) {
@@ -226,11 +249,10 @@ void Newton::leave(std::vector<ActiveSet::Entry>& left) {
     const Evidence known = evidence_of(left[i].slot);
     float estimate;
     Evidence shared;
-    kernels.estimate(place, 1, &estimate);
-    kernels.pairs(place, 1, &shared.scaled, &shared.count);
+    kernels.estimate_and_pairs(place, 1, &estimate, &shared.scaled, &shared.count);
     const float change = static_cast<float>(active_.weight(left[i].slot) * known.unit()) - estimate;
-    kernels.add(place, 1, &change);
-    if (known.count > shared.count) kernels.set_pairs(place, 1, &known.scaled, &known.count);
+    const Evidence& larger = known.count > shared.count ? known : shared;
+    kernels.add_and_set_pairs(place, 1, &change, &larger.scaled, &larger.count);
   }
 }
 

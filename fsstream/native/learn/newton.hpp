@@ -81,6 +81,8 @@ class Newton {
   void make_room(std::size_t longest);
   double learn(const Batch& batch, std::size_t row, std::size_t hashed, double target, double importance);
   double look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed);
+  void read_numbers();
+  void write_numbers(float step);
   void gather_evidence(float v);
   void move(const RowLoss& loss, double h);
   void admit(const Batch& batch, std::size_t first, std::size_t hashed, std::size_t next_row);
@@ -114,6 +116,7 @@ class Newton {
   Buffer<std::uint32_t> absent_;   // the others'
   Buffer<float> active_values_;
   Buffer<float> other_values_;
+  Buffer<float> weights_;  // of the active ones
   HashedKeys others_hashed_;
   // Of the active features, then of the others.
   Buffer<float> scaled_;
@@ -122,7 +125,6 @@ class Newton {
   Buffer<float> steps_;
   Buffer<float> terms_;
   Buffer<double> claims_;  // of the others
-  const RowKernels& kernels_ = row_kernels();
   const RowSteps& row_ = row_steps();
   double intercept_ = 0.0;
   double intercept_evidence_ = 0.0;

@@ -46,7 +46,8 @@ void add(const BlockRows& rows, std::size_t count, const float* steps) {
 }
 
 template <int D>
-void pairs(const BlockRows& rows, std::size_t count, float* first, float* second) {
+void estimate_and_pairs(const BlockRows& rows, std::size_t count, float* estimates, float* first, float* second) {
+  estimate<D>(rows, count, estimates);
   for (std::size_t j = 0; j < count; ++j) {
     const float* pair = block_of<D>(rows, j) + BlockLayout<D>::pair(rows.bits[j]);
     first[j] = pair[0];
@@ -55,7 +56,9 @@ void pairs(const BlockRows& rows, std::size_t count, float* first, float* second
 }
 
 template <int D>
-void set_pairs(const BlockRows& rows, std::size_t count, const float* first, const float* second) {
+void add_and_set_pairs(const BlockRows& rows, std::size_t count, const float* steps, const float* first,
+                       const float* second) {
+  add<D>(rows, count, steps);
   for (std::size_t j = 0; j < count; ++j) {
     float* pair = block_of<D>(rows, j) + BlockLayout<D>::pair(rows.bits[j]);
     pair[0] = first[j];
@@ -67,7 +70,8 @@ void set_pairs(const BlockRows& rows, std::size_t count, const float* first, con
 
 template <int D>
 const BlockKernels& portable_block_kernels() {
-  static const BlockKernels kernels = {Compiled<&hash>::best(), &estimate<D>, &add<D>, &pairs<D>, &set_pairs<D>};
+  static const BlockKernels kernels = {Compiled<&hash>::best(), &estimate<D>, &add<D>, &estimate_and_pairs<D>,
+                                       &add_and_set_pairs<D>};
   return kernels;
 }
 

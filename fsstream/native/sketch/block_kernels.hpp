@@ -51,9 +51,10 @@ struct BlockKernels {
   void (*estimate)(const BlockRows& rows, std::size_t count, float* estimates);
   // Adds steps[j] to every cell of entry j, times its sign there.
   void (*add)(const BlockRows& rows, std::size_t count, const float* steps);
-  // The entries' pairs; and new ones, of two entries that share one the later entry's.
-  void (*pairs)(const BlockRows& rows, std::size_t count, float* first, float* second);
-  void (*set_pairs)(const BlockRows& rows, std::size_t count, const float* first, const float* second);
+  // Both with the entries' pairs: what they are; and new ones, of two entries that share one the later entry's.
+  void (*estimate_and_pairs)(const BlockRows& rows, std::size_t count, float* estimates, float* first, float* second);
+  void (*add_and_set_pairs)(const BlockRows& rows, std::size_t count, const float* steps, const float* first,
+                            const float* second);
 };
 
 const BlockKernels& block_kernels(int depth);
