@@ -38,7 +38,8 @@ def deliver(path: str | None, pieces: Iterable[bytes]) -> None:
 def write(pieces: Iterable[bytes]) -> None:
     """Write everything; end the command when the reader has gone (`| head`)."""
     try:
-        sys.stdout.buffer.writelines(pieces)
+        for piece in pieces:
+            _write_whole(piece)
         sys.stdout.buffer.flush()
     except OSError as error:
         # What is still buffered must not raise again when the interpreter ends, and change the exit status.
@@ -47,3 +48,10 @@ def write(pieces: Iterable[bytes]) -> None:
         if isinstance(error, BrokenPipeError):
             raise click.exceptions.Exit(0) from None
         raise FsstreamError(f"standard output: {error.strerror}") from None
+
+
+def _write_whole(piece: bytes) -> None:
+    """With PYTHONUNBUFFERED a write may take a part only: when a disk gets full, when a signal arrives."""
+    rest = memoryview(piece)
+    while rest:
+        rest = rest[sys.stdout.buffer.write(rest) :]

@@ -146,6 +146,24 @@ def test_standard_output_is_full(folder: Path) -> None:
     assert "No space left on device" in errors
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_standard_output_takes_a_part_only(unbuffered: str, folder: Path) -> None:
+    """Without a buffer of Python's own the first write ends early and says so by its count alone."""
+    environment = {**ENVIRONMENT, "PYTHONUNBUFFERED": unbuffered}
+    limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))}
+    with (folder / "page").open("wb") as page:
+        done = subprocess.run(
+            [*PROGRAM, "man", "select"],
+            stdout=page,
+            stderr=subprocess.PIPE,
+            env=environment,
+            check=False,
+            **limit,
+        )
+    assert (done.returncode, (folder / "page").stat().st_size) == (1, 1000)
+    assert b"standard output: File too large" in done.stderr
+
+
 def test_an_input_that_is_not_there(folder: Path) -> None:
     done = fsstream(*SELECT, "nowhere")
     assert done.returncode == 2
