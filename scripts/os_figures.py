@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from os_tables import Log, Methods
 
 HINGE = "squared-hinge"
+OS = "os (pool), 2 scans"
 
 
 def ours(loss: str) -> Methods:
     """The family's own methods, two scans where it scans."""
     return {
-        "os (pool), 2 scans": bound(pool, loss),
+        OS: bound(pool, loss),
         "os rule=paper, 2 scans": bound(rule("paper"), loss),
         "projection, 2 scans": bound(rule("projection"), loss),
         "proximal, 2 scans": bound(rule("proximal"), loss),
@@ -70,15 +71,16 @@ def wrong(problem: Problem, found: Weights) -> np.ndarray:
     return np.sign(score) != problem.y_test
 
 
-def regression_table(title: str, methods: Methods, p: int, seed: int, correlation: float = 0.0) -> Table:
+def regression_table(
+    title: str, methods: Methods, p: int, seed: int, correlation: float = 0.0, against: str = ""
+) -> Table:
     make = partial(numbered, p=p, seed=seed, correlation=correlation)
-    return Table(title, ["recall", "error"], methods, make, distance_to_truth)
+    return Table(title, ["recall", "error"], methods, make, distance_to_truth, against)
 
 
-def classes_table(title: str, methods: Methods, p: int, seed: int) -> Table:
-    return Table(
-        title, ["recall", "test error"], methods, partial(numbered, p=p, seed=seed, classes=True), test_error
-    )
+def classes_table(title: str, methods: Methods, p: int, seed: int, against: str = "") -> Table:
+    make = partial(numbered, p=p, seed=seed, classes=True)
+    return Table(title, ["recall", "test error"], methods, make, test_error, against)
 
 
 def numbered(repetition: int, p: int, seed: int, correlation: float = 0.0, classes: bool = False) -> Problem:
@@ -89,34 +91,35 @@ def regression(given: argparse.Namespace, log: Log) -> None:
     """Figure 1, left."""
     for p in given.sizes or (2000, 4000, 6000):
         methods = {**ours("squared"), "lasso path": bound(l1, "squared"), "abess": bound(abess, "squared")}
-        run(regression_table(f"Regression, p = {p}", methods, p, 5000), given.repetitions, log)
+        run(regression_table(f"Regression, p = {p}", methods, p, 5000, against=OS), given.repetitions, log)
 
 
 def quick(given: argparse.Namespace, log: Log) -> None:
     """Only the default rule: recall after two scans."""
     for p in given.sizes or (2000, 4000, 6000):
-        methods = {"os (pool), 2 scans": bound(pool, "squared")}
+        methods = {OS: bound(pool, "squared")}
         run(regression_table(f"Regression, p = {p}", methods, p, 5000), given.repetitions, log)
 
 
 def correlated(given: argparse.Namespace, log: Log) -> None:
     """AR(1) columns, 0.8."""
     methods = {
-        "os (pool), 2 scans": bound(pool, "squared"),
+        OS: bound(pool, "squared"),
         "os (pool), columns=2": bound(pool, "squared", columns=2),
         "os (pool), columns=4": bound(pool, "squared", columns=4),
         "os rule=paper, 2 scans": bound(rule("paper"), "squared"),
         "proj-gd": bound(proj_gd, "squared"),
         "abess": bound(abess, "squared"),
     }
-    run(regression_table("AR(1) columns, 0.8, p = 2000", methods, 2000, 6000, 0.8), given.repetitions, log)
+    table = regression_table("AR(1) columns, 0.8, p = 2000", methods, 2000, 6000, 0.8, OS)
+    run(table, given.repetitions, log)
 
 
 def classification(given: argparse.Namespace, log: Log) -> None:
     """Figure 2, left."""
     for p in given.sizes or (1000, 3000, 5000):
         methods = {**ours(HINGE), "l1-LIBLINEAR": bound(liblinear, HINGE), "abess": bound(abess, HINGE)}
-        run(classes_table(f"Classification, p = {p}", methods, p, 7000), given.repetitions, log)
+        run(classes_table(f"Classification, p = {p}", methods, p, 7000, OS), given.repetitions, log)
 
 
 def scans(given: argparse.Namespace, log: Log) -> None:
@@ -141,12 +144,19 @@ def workers(given: argparse.Namespace, log: Log) -> None:
 def real(given: argparse.Namespace, log: Log) -> None:
     """Figure 4's kind: test error against s, scans and workers."""
     for name in given.sets:
-        for s in (10, 20, 50):
-            methods: Methods = {f"os (pool), {n} scans": bound(pool, HINGE, scans=n, s=s) for n in (1, 2, 4)}
-            methods["rule=paper, 2 scans"] = bound(rule("paper"), HINGE, s=s)
+        for s in given.sizes or (10, 20, 50):
+            methods: Methods = {OS: bound(pool, HINGE, s=s)}
+            methods |= {f"os (pool), {n} scans": bound(pool, HINGE, scans=n, s=s) for n in (1, 3, 5)}
+            methods |= {
+                f"os rule=paper, {n} scans": bound(rule("paper"), HINGE, scans=n, s=s) for n in (2, 5)
+            }
             methods |= {f"asy-os, {q} workers": bound(asy, HINGE, workers=q, s=s) for q in (1, 2, 4, 8)}
-            methods["proj-gd, 50 scans"] = bound(proj_gd, HINGE, s=s, scans=50)
-            methods["l1-LIBLINEAR"] = bound(liblinear, HINGE, s=s)
+            methods |= {
+                "proj-gd": bound(proj_gd, HINGE, s=s),
+                "grafting": bound(grafting, HINGE, s=s),
+                "l1-LIBLINEAR": bound(liblinear, HINGE, s=s),
+                "abess": bound(abess, HINGE, s=s),
+            }
             make = partial(split, name, given.data)
-            table = Table(f"{name}, s = {s}", ["balanced test error"], methods, make, balanced_error)
-            run(table, 1 if name == "dorothea" else given.repetitions, log)
+            table = Table(f"{name}, s = {s}", ["balanced test error"], methods, make, balanced_error, OS)
+            run(table, given.repetitions, log)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +17,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Weights = tuple[dict[int, float], float]  # by column, and the intercept
+PEERS = ("abess", "liblinear.liblinearutil", "sklearn.linear_model", "sklearn.svm", "scipy.sparse")
+
+
+def load_peers() -> None:
+    """Imports what is installed, so that no method's time holds an import."""
+    for module in PEERS:
+        with suppress(ImportError):
+            import_module(module)
 
 
 def chosen(selected: tuple[list[bytes], NDArray[np.float32], float]) -> Weights:
@@ -79,11 +89,13 @@ def l1_support(problem: Problem, loss: str, s: int) -> Array:
     if loss == "squared":
         from sklearn.linear_model import lasso_path
 
-        y = problem.y - problem.y.mean()
-        largest = np.abs(problem.X.T @ y).max() / len(y)
-        _, path, _ = lasso_path(problem.X, y, alphas=largest * np.geomspace(1, 1e-3, 60))
-        enough = [w for w in path.T if np.count_nonzero(w) >= s]
-        w = enough[0] if enough else path[:, -1]
+        X, y = np.asfortranarray(problem.X), problem.y - problem.y.mean()
+        largest = np.abs(X.T @ y).max() / len(y)
+        w = np.zeros(X.shape[1])
+        for alpha in largest * np.geomspace(1, 1e-3, 60):
+            w = lasso_path(X, y, alphas=[alpha], coef_init=w)[1][:, 0]
+            if np.count_nonzero(w) >= s:
+                break
     else:
         from sklearn.svm import LinearSVC
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from os_methods import Weights
@@ -33,18 +33,24 @@ class Table:
     methods: Methods
     make: Callable[[int], Problem]
     measure: Measure
+    against: str = ""  # the method that the others are compared with, repetition by repetition
 
 
 class Log:
     """Measured numbers by table, method and repetition; kept in a file if there is one."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, complete: bool = False) -> None:
         self.path = path
+        self.complete = complete  # nothing more is measured
         self.rows: dict[tuple[str, str, int], list[float]] = {}
         if path is not None and path.exists():
             for line in path.read_text().splitlines():
                 table, method, repetition, numbers = json.loads(line)
                 self.rows[table, method, repetition] = numbers
+
+    def measured(self, table: str, method: str, repetitions: int) -> dict[int, list[float]]:
+        """What there is of the first repetitions, by repetition."""
+        return {r: self.rows[table, method, r] for r in range(repetitions) if (table, method, r) in self.rows}
 
     def add(self, table: str, method: str, repetition: int, numbers: list[float]) -> None:
         """Remember, and write down."""
@@ -55,9 +61,9 @@ class Log:
 
 
 def run(table: Table, repetitions: int, log: Log) -> None:
-    """Measure what the log does not have, then print the table."""
+    """Measure what the log does not have, unless it is said to be complete, then print the table."""
     absent: dict[str, str] = {}
-    for repetition in range(repetitions):
+    for repetition in range(0 if log.complete else repetitions):
         missing = [name for name in table.methods if (table.title, name, repetition) not in log.rows]
         problem = table.make(repetition) if missing else None
         for name in missing:
@@ -74,18 +80,35 @@ def run(table: Table, repetitions: int, log: Log) -> None:
 
 
 def show(table: Table, repetitions: int, log: Log, absent: dict[str, str]) -> None:
-    """Means, with the standard error of the first column."""
-    headings = [table.columns[0], "s.e.", *table.columns[1:], "CPU s"]
-    print(f"\n{table.title}\n\n| method | repetitions | " + " | ".join(headings) + " |")
+    """Means, the first column's standard error and, where a table has one, its difference to `against`."""
+    paired = ["difference", "s.e. of it"] if table.against else []
+    headings = [table.columns[0], "s.e.", *paired, *table.columns[1:], "CPU s"]
+    title = f"{table.title} (against {table.against})" if table.against else table.title
+    print(f"\n{title}\n\n| method | repetitions | " + " | ".join(headings) + " |")
     print("|---" * (len(headings) + 2) + "|")
     for name in table.methods:
         if name in absent:
             print(f"| {name} | {absent[name]} |" + " |" * len(headings))
             continue
-        rows = [
-            log.rows[table.title, name, r] for r in range(repetitions) if (table.title, name, r) in log.rows
-        ]
+        measured = log.measured(table.title, name, repetitions)
+        if not measured:
+            continue
+        rows = list(measured.values())
         first, *rest = np.mean(rows, axis=0)
-        error = np.std(rows, axis=0)[0] / np.sqrt(len(rows))
-        cells = [f"{first:.3f}", f"{error:.3f}", *(f"{value:.3f}" for value in rest)]
+        numbers = [first, standard_error([row[0] for row in rows])]
+        if table.against:
+            other = log.measured(table.title, table.against, repetitions)
+            numbers += paired_difference(measured, other)
+        cells = [f"{value:.3f}" for value in [*numbers, *rest]]
         print(f"| {name} | {len(rows)} | " + " | ".join(cells) + " |", flush=True)
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """Of the mean."""
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+
+
+def paired_difference(measured: dict[int, list[float]], other: dict[int, list[float]]) -> list[float]:
+    """Mean difference of the first number on the repetitions both have, and its standard error."""
+    differences = [row[0] - other[r][0] for r, row in measured.items() if r in other]
+    return [float(np.mean(differences)), standard_error(differences)] if differences else [0.0, 0.0]

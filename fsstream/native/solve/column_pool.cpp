@@ -113,18 +113,27 @@ Arrival ColumnPool::arrive(Feature& feature, FeatureReader& reader) {
     return outcome;
   }
   const float* dense = reader.scattered(feature);
-  for (std::size_t slot = 0; slot < tableau_.size(); ++slot) {
-    products_[slot] = columns_.with_feature(slot, feature, dense);
-    if (std::abs(products_[slot]) > 1.0 - kCopy) return outcome;
-  }
+  // What the model leaves of it settles most cases; the rest of the pool is looked at by what enters.
+  if (!multiply(feature, dense, true)) return outcome;
   const double left = tableau_.unexplained_of(products_, diagonal(feature.length));
   if (left < kCopy || (full && product * product / left <= smallest_)) return outcome;
+  if (!multiply(feature, dense, false)) return outcome;
   const double target_product = feature.dense
                                     ? dot(feature.values, targets_.data(), samples_)
                                     : gathered_dot(feature.values, feature.samples, feature.count, targets_.data());
   put(full ? weakest_ : tableau_.size(), feature, dense, target_product / feature.length);
   choose_model();
   return Arrival::kEntered;
+}
+
+// Products with the members inside or outside the model; false when one of them is a copy of the arrival.
+bool ColumnPool::multiply(const Feature& feature, const float* dense, bool in_model) {
+  for (std::size_t slot = 0; slot < tableau_.size(); ++slot) {
+    if (tableau_.in_model(slot) != in_model) continue;
+    products_[slot] = columns_.with_feature(slot, feature, dense);
+    if (std::abs(products_[slot]) > 1.0 - kCopy) return false;
+  }
+  return true;
 }
 
 void ColumnPool::put(std::size_t slot, const Feature& feature, const float* dense, double target_product) {

@@ -80,6 +80,7 @@ class ColumnPool {
   bool known(const Feature& feature, Arrival& outcome);
   bool screened_out(const Feature& feature) const;
   double diagonal(double length) const;
+  bool multiply(const Feature& feature, const float* dense, bool in_model);
   void put(std::size_t slot, const Feature& feature, const float* dense, double target_product);
   void choose_model();
   bool choose_significant();
