@@ -95,7 +95,7 @@ class Aim:
         loss, kind = decide(options.loss, labels, chosen)
         if kind == "numbers" and options.class_weight:
             raise UsageError(f"--class-weight has no use with the {loss} loss", hint="its labels are numbers")
-        initial = load_model(options.init) if options.init else None
+        initial = _first_model(options.init) if options.init else None
         if initial is not None and (initial.kind, initial.loss) != (kind, loss):
             raise UsageError(
                 f"--init: a model of {initial.kind} with the {initial.loss} loss cannot start one of "
@@ -148,6 +148,15 @@ class Aim:
                 f"all {self.rows} rows have the label {self.labels[0]!r}: there is nothing to tell apart",
                 hint="classes need at least two labels",
             )
+
+
+def _first_model(path: str) -> Model:
+    try:
+        return load_model(path)
+    except UsageError as error:
+        raise UsageError(
+            f"--init: {error.message}", hint="the first run of all goes without --init"
+        ) from None
 
 
 class RowFeed(StreamFeed):

@@ -84,7 +84,7 @@ def run(arguments: list[str]) -> int:
         _say(error.format_message())
         return UsageError.exit_code
     except click.ClickException as error:
-        return _complain(_usage_error(error))
+        return _complain(_usage_error(error, arguments))
     except Interrupted as stop:
         _say(f"fsstream: {stop.message}")
         return stop.exit_code
@@ -116,7 +116,7 @@ def _suggest_command(name: str) -> str:
     return suggest(name, COMMANDS)
 
 
-def _usage_error(error: click.ClickException) -> UsageError:
+def _usage_error(error: click.ClickException, arguments: list[str]) -> UsageError:
     """What click says, in one line, with the nearest of what there is."""
     from fsstream.config import suggest
 
@@ -125,15 +125,28 @@ def _usage_error(error: click.ClickException) -> UsageError:
     hint = f"`{path} --help` lists what there is"
     message = error.format_message()
     parameter = getattr(error, "param", None)
+    if isinstance(parameter, click.Option) and context is not None:
+        hint = _where_it_stands(parameter, context, arguments) or hint
     if parameter is not None and isinstance(parameter.type, click.Choice):
         choices = [str(choice) for choice in parameter.type.choices]
         message = message.partition(" is not one of ")[0].partition(" Choose from:")[0]
         if isinstance(error, click.MissingParameter):
             return UsageError(message, hint=f"one of {', '.join(choices)}")
         value = message.rpartition(": ")[2].strip("'")
-        hint = suggest(value, choices) if suggest(value, choices).startswith("did") else ""
-        return UsageError(f"{message} is not one of {', '.join(choices)}", hint=hint or None)
+        close = suggest(value, choices)
+        if close.startswith("did"):
+            hint = close
+        return UsageError(f"{message} is not one of {', '.join(choices)}", hint=hint)
     return UsageError(message, hint=hint)
+
+
+def _where_it_stands(option: click.Option, context: click.Context, arguments: list[str]) -> str | None:
+    """A hint for a wrong value that is not on the command line."""
+    if {argument.partition("=")[0] for argument in arguments} & set(option.opts):
+        return None
+    if option.envvar in os.environ:
+        return f"{option.envvar} in the environment says so"
+    return "the file of --config says so" if option.name in (context.default_map or {}) else None
 
 
 def _complain(error: FsstreamError) -> int:

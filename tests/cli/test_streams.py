@@ -188,3 +188,22 @@ def test_other_labels_than_those_of_the_first_model(model: str) -> None:
     done = fsstream(*SELECT, "--init", model, stdin=b"1 a\n0 b\n")
     assert done.returncode == 3
     assert b"the model of --init tells 'spam' from 'ham'" in done.stderr
+
+
+def test_the_first_night_has_no_model_yet(tmp_path: Path) -> None:
+    done = fsstream(*SELECT, "--init", str(tmp_path / "none"), stdin=ROWS)
+    assert done.returncode == 2
+    assert b"error: --init: cannot read" in done.stderr
+    assert b"without --init" in done.stderr
+
+
+def test_a_wrong_value_is_traced_to_the_environment_or_the_file(tmp_path: Path) -> None:
+    config = tmp_path / "c.toml"
+    config.write_text('k = "many"\n')
+    done = fsstream("select", "--config", str(config), stdin=ROWS)
+    assert done.returncode == 2
+    assert done.stderr.endswith(b"hint: the file of --config says so\n")
+    for name, value in (("FSSTREAM_K", "many"), ("FSSTREAM_LOSS", "none")):
+        done = fsstream("select", stdin=ROWS, env={name: value})
+        assert done.stderr.endswith(f"hint: {name} in the environment says so\n".encode())
+    assert b"--help" in fsstream("select", "--k", "many", stdin=ROWS, env={"FSSTREAM_K": "3"}).stderr
