@@ -1,4 +1,5 @@
-"""More of the FGM experiments: expansions and groups beside a group lasso, products beside brute force.
+"""More of the FGM experiments: expansions and groups beside a group lasso, products beside brute force,
+what B, C and the stopping rule change, and how many features to generate.
 
 In: the Splits and the `fgm` of reproduce_fgm.py, which runs these by name. Out: Markdown tables.
 The group lasso is celer's (squared loss on the labels) over the expansion written out; its warm path
@@ -133,3 +134,77 @@ def brute_force(options):
         alike = "the same" if set(found.features) == set(best) else "NOT the same"
         widest = max(found.facts["products_summed_of"])
         print(f"| {name} | {len(y)} | {len(names)} | {len(c)} | {alike} | {widest} |", flush=True)
+
+
+def sensitivity(options):
+    """Figures 10 and 12: C, and B for a fixed number of features."""
+    from reproduce_fgm import fgm, split_of
+
+    print("| set | k | parameter | accuracy | rounds | s |\n|---|---|---|---|---|---|")
+    for name in options.sets:
+        split = split_of(name, 0, options.data)
+        for k in options.k:
+            for parameters in (
+                *({"rule": "paper", "C": C} for C in (0.5, 5.0, 50.0, 500.0)),
+                *({"C": C} for C in (0.5, 5.0, 50.0, 500.0)),
+                *({"rule": "paper", "B": B} for B in (2, 5, 10, 20, 40, 100, 200, 400) if k >= B),
+                *({"B": B} for B in (2, 5, 10, 20, 40, 100, 200, 400) if k >= B),
+            ):
+                found = fgm(split, k, **parameters)
+                told = ", ".join(f"{key}={value}" for key, value in parameters.items())
+                course = f"{found.facts['rounds']} | {found.seconds:.2f}"
+                print(f"| {name} | {k} | {told} | {found.accuracy:.4f} | {course} |", flush=True)
+
+
+def stopping(options):
+    """Figure 11: the literal method, stopped by (37) or after ten rounds.
+
+    Rounds do not depend on how many follow, so the round at which (37) holds is read off one long course.
+    """
+    from reproduce_fgm import fgm, split_of
+
+    most = 400
+    print("| set | B | rule | features | rounds | accuracy | s |\n|---|---|---|---|---|---|---|")
+    for name in options.sets:
+        split = split_of(name, 0, options.data)
+        for B in (2, 5, 10, 20, 40):
+            course = fgm(split, most, rule="paper", B=B).facts["objective"]
+            falls = -np.diff([5.0 * len(split.y), *course]) / (
+                5.0 * len(split.y)
+            )  # C = 10: F is 5 n at first
+            for rule, rounds in (
+                *((f"{share}", _first(falls <= share)) for share in (0.005, 0.001)),
+                ("ten rounds", 10),
+            ):
+                k = min(B * rounds, most)
+                found = fgm(split, k, rule="paper", B=B)
+                facts = f"{k} | {found.facts['rounds']} | {found.accuracy:.4f} | {found.seconds:.2f}"
+                print(f"| {name} | {B} | {rule} | {facts} |", flush=True)
+
+
+def _first(holds):
+    """The number of the first round for which it holds, else of the last."""
+    return int(np.argmax(holds)) + 1 if holds.any() else len(holds)
+
+
+def generation(options):
+    """Accuracy on validation rows when more than k features are generated, by rows for each of k."""
+    from reproduce_fgm import Split, fgm, split_of
+
+    draws, most_rows = 8, 1500
+    print("| set | rows / k | k | generated: k | 1.5 k | 2 k | 2 k ahead | its s.e. |\n" + "|---" * 8 + "|")
+    for name in options.sets:
+        given = split_of(name, 0, options.data)
+        rows = min(len(given.y), most_rows)
+        for ratio in (8, 10, 12, 16, 24, 32):
+            k = 4 * rows // 5 // ratio
+            right = []
+            for draw in range(draws):
+                order = np.random.default_rng(draw).permutation(len(given.y))
+                train, valid = order[: 4 * rows // 5], order[4 * rows // 5 :][:most_rows]
+                split = Split(given.X[train], given.y[train], given.X[valid], given.y[valid])
+                right.append([fgm(split, k, trim=trim).accuracy for trim in (1.0, 1.5, 2.0)])
+            mean, gains = np.mean(right, axis=0), np.subtract(*np.transpose(right)[[2, 0]])
+            error = gains.std(ddof=1) / draws**0.5
+            told = " | ".join(f"{value:.4f}" for value in mean)
+            print(f"| {name} | {ratio} | {k} | {told} | {gains.mean():+.4f} | {error:.4f} |", flush=True)

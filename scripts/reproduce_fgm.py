@@ -3,9 +3,10 @@
 python scripts/reproduce_fgm.py EXPERIMENT --data DIR [--sets a9a,...] [--k 50,100] [--seeds 0,1]
 
 DIR holds NAME/train.libsvm.zst and NAME/test.libsvm.zst, or NAME/all.libsvm.zst, of which a random
-fifth is the test. Seed 0 is the given split, others permute train and test together. Rows are in
-memory on both sides; the peer is LIBLINEAR through scikit-learn, its path one of rising C, each fit
-cold. Times are CPU seconds of one thread.
+fifth is the test. Synthetic sets are in fgm_synthetic.py: sections 8.2 and 8.3, Figure 4. Seed 0 is
+the given split, others permute train and test together. Rows are in memory on both sides; the peer
+is LIBLINEAR through scikit-learn, its path one of rising C, each fit cold. Times are CPU seconds of
+one thread.
 """
 
 from __future__ import annotations
@@ -67,18 +68,14 @@ def files(folder):
     return Split(X, y, X_test, y_test)
 
 
-def synthetic(seed, rows=4096, width=4096, relevant=300, shift=0.0, density=1.0):
-    """Section 8.2: Gaussian rows, `relevant` weights uniform in (0, 1)."""
+def synthetic(seed, rows=4096, width=4096, relevant=300):
+    """Section 8.2: Gaussian rows, `relevant` weights uniform in (0, 1). More of it: fgm_synthetic.py."""
     rng = np.random.default_rng(seed)
-    total = rows + 4096
-    if density < 1.0:
-        X = sp.random(total, width, density, "csr", random_state=rng, data_rvs=rng.standard_normal)
-    else:
-        X = sp.csr_matrix(rng.standard_normal((total, width)))
+    X = sp.csr_matrix(rng.standard_normal((rows + 4096, width)))
     truth = np.sort(rng.choice(width, relevant, replace=False))
     w = np.zeros(width)
     w[truth] = rng.random(relevant)
-    y = np.where(X @ w - shift > 0, 1.0, -1.0)
+    y = np.where(X @ w > 0, 1.0, -1.0)
     return Split(X[:rows], y[:rows], X[rows:], y[rows:], truth)
 
 
@@ -198,25 +195,6 @@ def accuracy(options):
                 )
 
 
-def sensitivity(options):
-    """Figures 10 to 12: C and B."""
-    print("| set | k | parameter | accuracy | rounds | s |\n|---|---|---|---|---|---|")
-    for name in options.sets:
-        split = split_of(name, 0, options.data)
-        for k in options.k:
-            for parameters in (
-                *({"rule": "paper", "C": c} for c in (0.5, 5.0, 50.0, 500.0)),
-                *({"C": c} for c in (0.5, 5.0, 50.0, 500.0)),
-                *({"B": b} for b in (2, 5, 10, 20, 40, 100)),
-            ):
-                found = fgm(split, k, **parameters)
-                course = f"{found.facts['rounds']} | {found.seconds:.2f}"
-                print(
-                    f"| {name} | {k} | {parameters} | {found.accuracy:.4f} | {course} |",
-                    flush=True,
-                )
-
-
 def inexact(options):
     """Figure 1: exact and inexact inner solves, C = 10."""
     print(
@@ -231,19 +209,6 @@ def inexact(options):
                 f"| {B} | {tolerance} | {course[4]:.4g} | {course[9]:.4g} | {steps} | {found.seconds:.2f} |",
                 flush=True,
             )
-
-
-def shift(options):
-    """Section 8.3: b = 4 on the synthetic rows."""
-    print("| k | l1 | l1 with shift | fgm | fgm with shift |\n|---|---|---|---|---|")
-    split = synthetic(1, shift=4.0)
-    peers = [l1_path(split, options.k, shift=on) for on in (False, True)]
-    for k in options.k:
-        ours = [fgm(split, k, shift=on).accuracy for on in (False, True)]
-        print(
-            f"| {k} | {peers[0][k][1]:.4f} | {peers[1][k][1]:.4f} | {ours[0]:.4f} | {ours[1]:.4f} |",
-            flush=True,
-        )
 
 
 def degree2(options):
@@ -323,9 +288,10 @@ def madelon(options):
 
 EXPERIMENTS = {
     "accuracy": accuracy,
-    "sensitivity": sensitivity,
+    "sensitivity": fgm_figures.sensitivity,
+    "stopping": fgm_figures.stopping,
+    "generation": fgm_figures.generation,
     "inexact": inexact,
-    "shift": shift,
     "degree2": degree2,
     "groups": groups,
     "madelon": madelon,

@@ -43,8 +43,8 @@ def batches(X, y, pieces=1, named=False, importance=None):
     return out
 
 
-def learner(k, loss="squared-hinge", shift=False, memory=1 << 28, **parameters):
-    common = Common(k=k, memory=memory, intercept=shift)
+def learner(k, loss="squared-hinge", shift=False, memory=1 << 28, threads=1, groups=None, **parameters):
+    common = Common(k=k, memory=memory, intercept=shift, threads=threads, groups=groups)
     return Fgm(common, Fgm.Parameters(**parameters), Task(loss, ("-1", "1")))
 
 
@@ -224,3 +224,57 @@ def test_memory_is_a_limit():
     X, y = planted(12, width=200)
     with pytest.raises(LimitError):
         run(learner(100, memory=1 << 14), batches(X, y))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"expand": "gaussian"}, {"degree": 2}], ids=str)
+@pytest.mark.parametrize("density", [0.2, 1.0])
+def test_threads_change_no_bit(density, parameters):
+    """Rows and columns enough that the sums of a round are shared among threads."""
+    X, y = planted(14, rows=9000, width=70, density=density)
+    rows = batches(X, y)
+    outcomes = []
+    for threads in (1, 2, 5):
+        fgm = learner(12 if parameters else 40, shift=True, threads=threads, **parameters)
+        run(fgm, rows)
+        outcomes.append((outcome(fgm), fgm.facts()["objective"]))
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+
+
+def test_threads_change_no_bit_of_groups():
+    X, y = planted(15, rows=9000, width=60, density=1.0)
+    table = {b"%d" % j: (f"g{j // 4}",) for j in range(60)}
+    rows = batches(X, y)
+    outcomes = []
+    for threads in (1, 3):
+        fgm = learner(8, threads=threads, groups=table)
+        run(fgm, rows)
+        outcomes.append((outcome(fgm), fgm.selection().groups))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_rounds_stop_by_rule_37():
+    """At the first round that brings less than a share of the objective without features, not below k."""
+    X, y = planted(16)
+    whole = learner(5, B=2, C=1.0, trim=8.0, rule="paper")
+    run(whole, batches(X, y))
+    course = [0.5 * len(y), *whole.facts()["objective"]]
+    share = 0.02
+    wanted = next(t for t in range(3, len(course)) if course[t - 1] - course[t] <= share * course[0])
+    assert wanted < len(course) - 1
+    stopped = learner(5, B=2, C=1.0, trim=8.0, rule="paper", stop=share)
+    run(stopped, batches(X, y))
+    assert stopped.facts()["objective"] == course[1 : wanted + 1]
+    assert len(outcome(stopped)[0]) == 5
+
+
+def test_rounds_stop_by_rule_36():
+    """Once the bounds are close, and they stay apart in every round but the last two."""
+    X, y = planted(17, rows=120, width=20, relevant=5)
+    fgm = learner(4, B=3, C=1.0, trim=4.5, rule="paper", gap=0.5, tolerance=1e-9)
+    run(fgm, batches(X, y))
+    lower, upper = (np.array(fgm.facts()[side]) for side in ("lower_bounds", "upper_bounds"))
+    apart = (upper - lower) / np.abs(lower)
+    enough = np.flatnonzero(apart <= 0.5)
+    assert fgm.facts()["generated"] < 18
+    assert len(enough) == 1
+    assert enough[0] == len(apart) - 1

@@ -1,4 +1,4 @@
-"""What runs in threads, for `make tsan`: parsers ahead of the learner, the spool, asynchronous workers.
+"""What runs in threads, for `make tsan`: parsers, the spool, solvers, asynchronous workers.
 
 Without ThreadSanitizer these are runs like others; with it the first race ends the process.
 """
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from fsstream import run
+from fsstream import _native, run
+from fsstream.algorithms.fgm import Fgm
+from fsstream.algorithms.learner import Common, Task
 from fsstream.config import SelectOptions
 from fsstream.errors import FsstreamError
 from tests.cli.command import PROGRAM
@@ -56,6 +58,25 @@ def rows(tmp_path: Path) -> Path:
 def test_parsers_run_ahead_of_the_learner(more: dict[str, Any], rows: Path) -> None:
     one, many = (selected(rows, format="pairs", threads=threads, **more) for threads in (1, 5))
     assert one == many
+
+
+def test_threads_of_a_solver_share_its_sums() -> None:
+    """9,000 dense rows: every walk over them is cut into parts."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 30)).astype(np.float32)
+    batch = _native.Batch.from_arrays(
+        np.arange(0, X.size + 1, 30, dtype=np.uint64),
+        np.tile(np.arange(30, dtype=np.uint64), 9000),
+        X.ravel(),
+        np.where(X[:, 0] > 0, 1.0, -1.0).astype(np.float32),
+    )
+    weights = []
+    for threads in (1, 4):
+        fgm = Fgm(Common(k=16, threads=threads), Fgm.Parameters(), Task("squared-hinge", ("-1", "1")))
+        fgm.update(batch)
+        assert not fgm.end_pass()
+        weights.append(fgm.selection().weights.tolist())
+    assert weights[0] == weights[1]
 
 
 @pytest.mark.parametrize("form", SAMPLES)

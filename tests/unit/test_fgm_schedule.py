@@ -26,6 +26,12 @@ def test_dense_rows_and_few_rows_generate_less():
     assert schedule(83, FgmParameters(), few).target == 166
 
 
+def test_few_rows_for_the_features_of_k_groups_generate_no_more_than_k():
+    grouped = Seen(rows=2048, entries=16_000_000, features=8000, mean_square=8000.0, groups=800)
+    assert schedule(17, FgmParameters(), grouped).target == 26
+    assert schedule(18, FgmParameters(), grouped).target == 18
+
+
 def test_the_paper_takes_ten_rounds_and_its_c():
     plan = schedule(200, FgmParameters(rule="paper"), TEXT)
     assert (plan.B, plan.target, plan.C) == (20, 200, 10.0)

@@ -130,7 +130,12 @@ class Fgm(ScanningLearner):
 def machine_for(common: Common, parameters: FgmParameters, task: Task) -> Machine:
     """The outer loop over single features, or over what the options group or multiply them into."""
     assert common.k is not None
-    fixed: dict[str, Any] = {"shift": common.intercept, "memory": common.memory, "seed": common.seed}
+    fixed: dict[str, Any] = {
+        "shift": common.intercept,
+        "memory": common.memory,
+        "seed": common.seed,
+        "threads": common.threads,
+    }
     _check_expansion(common, parameters)
     if parameters.expand != "none":
         return AdditiveMachine(common.k, task.loss, parameters, **fixed)

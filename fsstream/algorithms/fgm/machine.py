@@ -64,7 +64,15 @@ class Machine:
     """One binary or regression problem; `work` yields the scans it needs, one after the other."""
 
     def __init__(
-        self, k: int, loss: str, parameters: FgmParameters, *, shift: bool, memory: int, seed: int
+        self,
+        k: int,
+        loss: str,
+        parameters: FgmParameters,
+        *,
+        shift: bool,
+        memory: int,
+        seed: int,
+        threads: int,
     ) -> None:
         self._k = k
         self._loss = loss
@@ -72,7 +80,9 @@ class Machine:
         self._shift = shift
         self._memory = memory
         self._literal = parameters.rule == "paper"
+        self._threads = threads
         self.scores = FeatureScores(memory // 4, memory // 2, shift, seed)
+        self.scores.use_threads(threads)
         self.plan: Schedule | None = None
         self.keys: list[int] = []  # by column
         self.names: list[bytes] = []  # by column
@@ -128,6 +138,10 @@ class Machine:
             literal=self._literal,
             cached_products=24 * scores.rows * groups <= self._memory // 8,
         )
+        self.problem.columns.use_threads(self._threads)
+        self.problem.solve(iterations=0)
+        self.problem.tau = 0.0
+        self._without_features = self.problem.objective
         slope, offset = start_line(self.plan, self._loss, targets, costs, shift=self._shift)
         scores.finish_load(slope, offset)
         self._first_residuals = scores.importance.astype(np.float64) * (slope * targets + offset)
@@ -177,12 +191,16 @@ class Machine:
         return self.plan.target - self.generated
 
     def _settled(self) -> bool:
-        """The stopping rule (37), which never stops below k."""
+        """The stopping rules (37) and (36), which never stop below k."""
         assert self.plan is not None
-        if self._parameters.stop == 0.0 or self.generated < self.plan.k or len(self.objectives) < 2:
+        if self.generated < self.plan.k or not self.objectives:
             return False
-        fall = self.objectives[-2] - self.objectives[-1]
-        return fall <= self._parameters.stop * self.objectives[0]
+        stop, gap = self._parameters.stop, self._parameters.gap
+        before, now = ([self._without_features, *self.objectives])[-2:]
+        if stop > 0.0 and before - now <= stop * self._without_features:
+            return True
+        lower, upper = self.bounds[-1] if self.bounds else (-np.inf, np.inf)
+        return gap > 0.0 and upper - lower <= gap * abs(lower)
 
     def _worst_case(self, wanted: int) -> Generator[Scan, None, NDArray[np.uint64]]:
         """The keys of the next round, their columns collected.

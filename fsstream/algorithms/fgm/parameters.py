@@ -27,7 +27,16 @@ class FgmParameters:
         high=1.0,
     )
     stop: float = parameter(
-        0.0, "rounds stop when the objective falls by less than this share, never below k", low=0.0, high=1.0
+        0.0,
+        "rounds stop when the objective falls by less than this share of what it is without features, "
+        "never below k",
+        low=0.0,
+        high=1.0,
+    )
+    gap: float = parameter(
+        0.0,
+        "rounds stop when the bounds of Lemma 1 are closer than this share of the objective, never below k",
+        low=0.0,
     )
     trim: float = parameter(0.0, "features generated as a multiple of k; 0: by rule; 1: no trimming", low=0.0)
     degree: int = parameter(1, "2: products and squares of features are features too", low=1, high=2)

@@ -44,7 +44,8 @@ class Schedule:
 def schedule(k: int, parameters: FgmParameters, seen: Seen) -> Schedule:
     """The rule that turns k into rounds.
 
-    trim:  generate 1.5 k features (2 k when rows are sparse, k when they are fewer than 12 k),
+    trim:  generate 1.5 k features (2 k when rows are sparse; k when rows are fewer than 12 a
+           feature, k groups counting as the features of k mean ones),
            B = k / 10 of them a round but at least 2 and at most 10, or as many more as keep the
            rounds at 60.
     paper: generate k features in ten rounds.
@@ -67,7 +68,8 @@ def schedule(k: int, parameters: FgmParameters, seen: Seen) -> Schedule:
 
 def over_generation(k: int, seen: Seen) -> float:
     """Trimming needs rows enough to tell features apart; sparse ones have more near-copies to drop."""
-    if seen.rows < ROWS_A_FEATURE * k:
+    columns = k * (seen.features / seen.groups if seen.groups else 1.0)
+    if seen.rows < ROWS_A_FEATURE * columns:
         return 1.0
     return 2.0 if is_sparse(seen) else 1.5
 

@@ -107,6 +107,7 @@ void bind_scores(nb::module_& m) {
             return nb::bytes(name.data(), name.size());
           },
           nb::arg("key"))
+      .def("use_threads", &FeatureScores::use_threads, nb::arg("threads"))
       .def("note_namespaces", &FeatureScores::note_namespaces)
       .def("namespaces",
            [](const FeatureScores& self) {
@@ -169,6 +170,7 @@ void bind_columns(nb::module_& m) {
       .def_prop_ro("bytes", &ColumnCache::bytes)
       .def_prop_ro("columns", &ColumnCache::columns)
       .def("dense", &ColumnCache::dense, nb::arg("column"))
+      .def("use_threads", &ColumnCache::use_threads, nb::arg("threads"))
       .def("expand_by", &ColumnCache::expand_by, nb::arg("additive_map"))
       .def("drop", &ColumnCache::drop, nb::arg("column"))
       .def(

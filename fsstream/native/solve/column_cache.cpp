@@ -11,6 +11,8 @@ namespace fsstream {
 namespace {
 
 constexpr std::size_t kLanes = 8;
+constexpr std::size_t kWorthThreads = std::size_t{1} << 17;  // numbers: waking a thread costs as much as some thousand
+constexpr std::size_t kRowsAPart = 4096;
 
 double fold(const std::array<double, kLanes>& lane) {
   return ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
@@ -25,6 +27,15 @@ double lane_sum(std::size_t size, Term term) {
     for (std::size_t l = 0; l < kLanes; ++l) lane[l] += term(j + l);
   for (std::size_t j = whole; j < size; ++j) lane[j - whole] += term(j);
   return fold(lane);
+}
+
+// The entries whose rows are in [first, end): rows ascend.
+std::pair<std::size_t, std::size_t> entries_between(const Buffer<std::uint32_t>& rows, std::size_t first,
+                                                    std::size_t end) {
+  const auto* begin = rows.data();
+  const auto* past = begin + rows.size();
+  const auto place = [&](std::size_t row) { return row == 0 ? begin : std::lower_bound(begin, past, row); };
+  return {static_cast<std::size_t>(place(first) - begin), static_cast<std::size_t>(place(end) - begin)};
 }
 
 template <class T>
@@ -110,14 +121,23 @@ double ColumnCache::dot(std::size_t column, std::span<const double> r) const {
   return lane_sum(c.entries, [&](std::size_t j) { return static_cast<double>(x[j]) * r[row[j]]; });
 }
 
-void ColumnCache::add_column(const Column& c, double a, std::span<double> u) const {
-  const float* x = c.values.data();
-  if (c.dense) {
-    add_scaled(a, x, u.data(), rows_);
+void ColumnCache::over_rows(std::size_t work, const std::function<void(std::size_t, std::size_t)>& visit) const {
+  if (team_ == nullptr || work < kWorthThreads || rows_ < 2 * kRowsAPart) {
+    visit(0, rows_);
     return;
   }
-  const std::uint32_t* row = c.rows.data();
-  for (std::size_t j = 0; j < c.entries; ++j) u[row[j]] += a * static_cast<double>(x[j]);
+  team_->run((rows_ + kRowsAPart - 1) / kRowsAPart,
+             [&](std::size_t part) { visit(part * kRowsAPart, std::min(rows_, (part + 1) * kRowsAPart)); });
+}
+
+void ColumnCache::add_column(const Column& c, double a, std::size_t first, std::span<double> u) const {
+  const float* x = c.values.data();
+  if (c.dense) {
+    add_scaled(a, x + first, u.data(), u.size());
+    return;
+  }
+  const auto [begin, end] = entries_between(c.rows, first, first + u.size());
+  for (std::size_t j = begin; j < end; ++j) u[c.rows[j] - first] += a * static_cast<double>(x[j]);
 }
 
 double ColumnCache::square_sum(const Column& c, std::span<const double> cost) const {
@@ -140,12 +160,13 @@ void ColumnCache::each_run(std::span<const std::uint32_t> columns, Visit visit) 
 
 // visit(row, t) for every row that has a place.
 template <class Visit>
-void ColumnCache::each_place(const Column& run, std::size_t rows, Visit visit) {
+void ColumnCache::each_place(const Column& run, std::size_t first, std::size_t end, Visit visit) {
   if (run.dense) {
-    for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t i = first; i < end; ++i)
       if (run.values[i] >= 0.0F) visit(i, run.values[i]);
   } else {
-    for (std::size_t j = 0; j < run.entries; ++j) visit(run.rows[j], run.values[j]);
+    const auto [begin, past] = entries_between(run.rows, first, end);
+    for (std::size_t j = begin; j < past; ++j) visit(run.rows[j], run.values[j]);
   }
 }
 
@@ -160,35 +181,55 @@ std::size_t ColumnCache::entries(std::span<const std::uint32_t> columns) const {
 }
 
 void ColumnCache::dots(std::span<const std::uint32_t> columns, std::span<const double> r, double* sums) const {
-  std::vector<double> knots, features;
-  each_run(columns, [&](std::size_t begin, std::size_t end) {
-    const std::uint32_t run = columns_[columns[begin]].run;
-    if (run == kNoRun) {
-      sums[begin] = dot(columns[begin], r);
-      return;
-    }
-    knots.assign(map_->knots(), 0.0);
-    features.resize(map_->features());
-    each_place(columns_[run], rows_, [&](std::size_t i, float t) { map_->add(r[i], t, knots.data()); });
-    map_->features_of(knots.data(), features.data());
-    for (std::size_t j = begin; j < end; ++j) sums[j] = features[columns[j] - run];
+  if (team_ == nullptr || entries(columns) < kWorthThreads) {
+    each_run(columns, [&](std::size_t begin, std::size_t end) {
+      dots_of_run(columns.subspan(begin, end - begin), r, sums + begin);
+    });
+    return;
+  }
+  std::vector<std::pair<std::size_t, std::size_t>> runs;
+  each_run(columns, [&](std::size_t begin, std::size_t end) { runs.emplace_back(begin, end); });
+  team_->run(runs.size(), [&](std::size_t part) {
+    const auto [begin, end] = runs[part];
+    dots_of_run(columns.subspan(begin, end - begin), r, sums + begin);
   });
+}
+
+void ColumnCache::dots_of_run(std::span<const std::uint32_t> columns, std::span<const double> r, double* sums) const {
+  const std::uint32_t run = columns_[columns[0]].run;
+  if (run == kNoRun) {
+    sums[0] = dot(columns[0], r);
+    return;
+  }
+  std::vector<double> knots(map_->knots()), features(map_->features());
+  each_place(columns_[run], 0, rows_, [&](std::size_t i, float t) { map_->add(r[i], t, knots.data()); });
+  map_->features_of(knots.data(), features.data());
+  for (std::size_t j = 0; j < columns.size(); ++j) sums[j] = features[columns[j] - run];
 }
 
 void ColumnCache::add(std::span<const std::uint32_t> columns, std::span<const double> weights,
                       std::span<double> u) const {
+  const std::size_t work = team_ == nullptr ? 0 : entries(columns);
+  over_rows(work, [&](std::size_t first, std::size_t end) {
+    add_range(columns, weights, first, u.subspan(first, end - first));
+  });
+}
+
+void ColumnCache::add_range(std::span<const std::uint32_t> columns, std::span<const double> weights, std::size_t first,
+                            std::span<double> u) const {
   std::vector<double> knots, features;
   each_run(columns, [&](std::size_t begin, std::size_t end) {
     const std::uint32_t run = columns_[columns[begin]].run;
     if (run == kNoRun) {
-      if (weights[begin] != 0.0) add_column(columns_[columns[begin]], weights[begin], u);
+      if (weights[begin] != 0.0) add_column(columns_[columns[begin]], weights[begin], first, u);
       return;
     }
     features.assign(map_->features(), 0.0);
     knots.resize(map_->knots());
     for (std::size_t j = begin; j < end; ++j) features[columns[j] - run] = weights[j];
     map_->at_knots(features.data(), knots.data());
-    each_place(columns_[run], rows_, [&](std::size_t i, float t) { u[i] += map_->read(knots.data(), t); });
+    each_place(columns_[run], first, first + u.size(),
+               [&](std::size_t i, float t) { u[i - first] += map_->read(knots.data(), t); });
   });
 }
 
@@ -203,7 +244,7 @@ void ColumnCache::square_sums(std::span<const std::uint32_t> columns, std::span<
     }
     knots.assign(3 * map_->knots(), 0.0);
     features.resize(map_->features());
-    each_place(columns_[run], rows_, [&](std::size_t i, float t) { map_->add_square(cost[i], t, knots.data()); });
+    each_place(columns_[run], 0, rows_, [&](std::size_t i, float t) { map_->add_square(cost[i], t, knots.data()); });
     map_->squares_of(knots.data(), features.data());
     for (std::size_t j = begin; j < end; ++j) sums[j] = features[columns[j] - run];
   });

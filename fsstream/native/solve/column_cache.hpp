@@ -2,13 +2,16 @@
 //
 // A column is collected row after row, then sealed: dense (one float a row) or sparse
 // (row and value of each entry), whichever takes fewer bytes. Sums run in a fixed order
-// over a fixed number of lanes, so they have the same bits on every machine.
+// over a fixed number of lanes, so they have the same bits on every machine; threads take columns, or
+// ranges of rows, and change no sum.
 //
 // What an additive kernel makes of a feature (core/additive_map.hpp) is a run of columns that is
 // never written out: one column of places t, and sums over all of the run in one walk along it.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -16,6 +19,7 @@
 
 #include "core/additive_map.hpp"
 #include "core/buffer.hpp"
+#include "core/thread_team.hpp"
 
 namespace fsstream {
 
@@ -25,6 +29,11 @@ class ColumnCache {
   ColumnCache(std::size_t rows, std::size_t limit) : rows_(rows), limit_(limit) {}
   ColumnCache(const ColumnCache&) = delete;
   ColumnCache& operator=(const ColumnCache&) = delete;
+
+  // Long sums are shared among so many threads.
+  void use_threads(std::size_t threads) { team_ = threads > 1 ? std::make_unique<ThreadTeam>(threads) : nullptr; }
+  // visit(begin, end) over ranges of all rows; shared among threads when `work` numbers are touched in all.
+  void over_rows(std::size_t work, const std::function<void(std::size_t, std::size_t)>& visit) const;
 
   std::size_t rows() const { return rows_; }
   std::size_t columns() const { return columns_.size(); }
@@ -72,17 +81,22 @@ class ColumnCache {
   static constexpr std::uint32_t kNoRun = 0xffffffffU;
   void account(Column& column);
   double square_sum(const Column& column, std::span<const double> cost) const;
-  void add_column(const Column& column, double a, std::span<double> u) const;
+  // u[first + i] over the rows of u only.
+  void add_column(const Column& column, double a, std::size_t first, std::span<double> u) const;
+  void add_range(std::span<const std::uint32_t> columns, std::span<const double> weights, std::size_t first,
+                 std::span<double> u) const;
+  void dots_of_run(std::span<const std::uint32_t> columns, std::span<const double> r, double* sums) const;
   template <class Visit>
   void each_run(std::span<const std::uint32_t> columns, Visit visit) const;
   template <class Visit>
-  static void each_place(const Column& run, std::size_t rows, Visit visit);
+  static void each_place(const Column& run, std::size_t first, std::size_t end, Visit visit);
 
   std::size_t rows_;
   std::size_t limit_;
   std::size_t bytes_ = 0;
   std::vector<Column> columns_;
   std::optional<AdditiveMap> map_;
+  std::unique_ptr<ThreadTeam> team_;
 };
 
 }  // namespace fsstream

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.hpp"
 #include "hash/identity.hpp"
+#include "solve/best_scores.hpp"
 
 namespace fsstream {
 
@@ -13,57 +13,11 @@ namespace {
 // Rows and columns exist side by side while the one is turned into the other.
 constexpr std::size_t kEntryBytes = 2 * sizeof(KeptColumns::Entry);
 
-std::size_t features_of(std::size_t slots) { return slots / 10 * 7 + 7; }
-
-// Index, and what is known of each feature, when the table has this many slots.
-std::size_t table_size(std::size_t slots, std::size_t feature_bytes) {
-  return FeatureIndex::bytes_of(slots) + features_of(slots) * feature_bytes;
-}
-
-bool better(const FeatureScores::Scored& a, const FeatureScores::Scored& b) {
-  const double x = std::abs(a.score);
-  const double y = std::abs(b.score);
-  return x != y ? x > y : a.key < b.key;
-}
-
 double largest(std::span<const double> values) {
   double most = 0.0;
   for (const double value : values) most = std::max(most, std::abs(value));
   return most;
 }
-
-// The best so far; the worst of them on top of a heap.
-class Best {
- public:
-  Best(std::size_t count, std::span<const Key> without) : count_(count) {
-    for (const Key key : without) excluded_.insert(key);
-  }
-
-  // The smallest |c| that still gets in.
-  double needed() const { return heap_.size() == count_ ? std::abs(heap_.front().score) : 0.0; }
-
-  void offer(Key key, double score) {
-    const FeatureScores::Scored found{key, score};
-    if (score == 0.0 || (heap_.size() == count_ && !better(found, heap_.front()))) return;
-    if (excluded_.find(key) != FeatureIndex::kNone) return;
-    if (heap_.size() == count_) {
-      std::pop_heap(heap_.begin(), heap_.end(), better);
-      heap_.pop_back();
-    }
-    heap_.push_back(found);
-    std::push_heap(heap_.begin(), heap_.end(), better);
-  }
-
-  std::vector<FeatureScores::Scored> sorted() {
-    std::sort(heap_.begin(), heap_.end(), better);
-    return std::move(heap_);
-  }
-
- private:
-  std::size_t count_;
-  FeatureIndex excluded_;
-  std::vector<FeatureScores::Scored> heap_;
-};
 
 }  // namespace
 
@@ -78,7 +32,7 @@ std::size_t FeatureScores::feature_bytes() const {
 
 bool FeatureScores::table_full(Key key) const {
   if (!index_.full() || index_.find(key) != FeatureIndex::kNone) return false;
-  return table_size(2 * index_.slots(), feature_bytes()) + FeatureIndex::bytes_of(index_.slots()) > table_bytes_;
+  return table_size(2 * index_.slots()) + FeatureIndex::bytes_of(index_.slots()) > table_bytes_;
 }
 
 std::uint32_t FeatureScores::number_for(Key key) {
@@ -166,64 +120,6 @@ void FeatureScores::sum_row(std::size_t row, std::span<const std::uint32_t> numb
   }
 }
 
-void FeatureScores::sketch_row(std::size_t row, std::span<const Key> keys, const float* values) {
-  const double weight = static_cast<double>(importance_[row]);
-  const double signed_weight = weight * static_cast<double>(targets_[row]);
-  for (std::size_t j = 0; j < keys.size(); ++j) {
-    const double value = static_cast<double>(values[j]);
-    const std::uint32_t number = index_.find(keys[j]);
-    if (number == FeatureIndex::kNone) {
-      sketch_->add(keys[j], static_cast<float>(signed_weight * value));
-      if (shift_) plain_sketch_->add(keys[j], static_cast<float>(weight * value));
-    } else {
-      sums_[number] += signed_weight * value;
-      if (shift_) plain_[number] += weight * value;
-    }
-  }
-}
-
-// The sums so far go into sketches that take the place of the table, but for those that stay exact.
-void FeatureScores::turn_to_sketch() {
-  if (namespaces_noted_)
-    throw LimitExceeded(
-        "the features of this stream do not fit the memory fgm may use to group them by namespace\nraise --memory, or "
-        "list the features of the groups that matter with --groups: all others are then sketched");
-  if (ranges_noted_)
-    throw LimitExceeded(
-        "the features of this stream do not fit the memory fgm may use to expand them\nraise --memory, or select some "
-        "thousand features first and expand what `fsstream transform` leaves");
-  FeatureIndex index;
-  std::vector<Key> keys;
-  for (const Key key : exact_keys_)
-    if (index.insert(key) == keys.size()) keys.push_back(key);
-  const std::size_t table = table_size(index.slots(), feature_bytes());
-  if (!keys.empty() && table > table_bytes_ / 2)
-    throw LimitExceeded(
-        "the features listed by --groups do not fit the memory fgm may use for their scores\nraise --memory");
-  if (rows_kept_) forget_rows();
-  const std::size_t left = table_bytes_ - (keys.empty() ? 0 : table);
-  constexpr int kDepth = 3;
-  std::size_t width = 2;
-  while (2 * width * kDepth * sizeof(float) * (shift_ ? 2 : 1) <= left && width < (std::size_t{1} << 30)) width *= 2;
-  sketch_.emplace(kDepth, width, seed_);
-  if (shift_) plain_sketch_.emplace(kDepth, width, seed_);
-  std::vector<double> sums(keys.size()), plain(shift_ ? keys.size() : 0);
-  for (std::size_t number = 0; number < sums_.size(); ++number) {
-    const std::uint32_t kept = index.find(keys_[number]);
-    if (kept != FeatureIndex::kNone) {
-      sums[kept] = sums_[number];
-      if (shift_) plain[kept] = plain_[number];
-      continue;
-    }
-    sketch_->add(keys_[number], static_cast<float>(sums_[number]));
-    if (shift_) plain_sketch_->add(keys_[number], static_cast<float>(plain_[number]));
-  }
-  index_ = std::move(index);
-  keys_ = std::move(keys);
-  sums_ = std::move(sums);
-  plain_ = std::move(plain);
-}
-
 // The rows read so far go into the sums, as if they had never been kept.
 void FeatureScores::forget_rows() {
   rows_kept_ = false;
@@ -282,19 +178,6 @@ void FeatureScores::finish_sums(double slope, double offset) {
   plain_ = {};
 }
 
-void FeatureScores::finish_sketch(double slope, double offset) {
-  const std::span<float> cells = sketch_->cells();
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    double cell = slope * static_cast<double>(cells[i]);
-    if (shift_) cell += offset * static_cast<double>(plain_sketch_->cells()[i]);
-    cells[i] = static_cast<float>(cell);
-  }
-  plain_sketch_.reset();
-  r_.resize(rows());
-  for (std::size_t i = 0; i < rows(); ++i)
-    r_[i] = static_cast<double>(importance_[i]) * (slope * static_cast<double>(targets_[i]) + offset);
-}
-
 void FeatureScores::start(std::span<const double> r) {
   r_.assign(r.begin(), r.end());
   plain_r_ = {};
@@ -331,11 +214,19 @@ double FeatureScores::kept_score(std::size_t column) const {
 
 std::vector<FeatureScores::Scored> FeatureScores::best(std::size_t count, std::span<const Key> without) const {
   if (count == 0) return {};
-  Best best(count, without);
+  BestScores best(count, without);
   if (rows_kept_) {
     const double most = std::abs(scale_) * largest(r_) + std::abs(plain_scale_) * largest(plain_r_);
-    columns_.walk(most, [&](std::size_t p) {
-      best.offer(keys_[p], kept_score(p));
+    std::vector<double> scores;
+    std::size_t first = 0;
+    const auto prepare = [&](std::size_t begin, std::size_t end) {
+      first = begin;
+      scores.resize(end - begin);
+      if (team_ == nullptr) return;
+      team_->run(end - begin, [&](std::size_t part) { scores[part] = kept_score(begin + part); });
+    };
+    columns_.walk(most, prepare, [&](std::size_t p) {
+      best.offer(keys_[p], team_ == nullptr ? kept_score(p) : scores[p - first]);
       return best.needed();
     });
   } else {
@@ -347,7 +238,11 @@ std::vector<FeatureScores::Scored> FeatureScores::best(std::size_t count, std::s
 std::vector<double> FeatureScores::all() const {
   if (!rows_kept_) return sums_;
   std::vector<double> scores(features());
-  for (std::size_t p = 0; p < scores.size(); ++p) scores[p] = kept_score(p);
+  const auto score = [&](std::size_t p) { scores[p] = kept_score(p); };
+  if (team_ != nullptr)
+    team_->run(scores.size(), score);
+  else
+    for (std::size_t p = 0; p < scores.size(); ++p) score(p);
   return scores;
 }
 

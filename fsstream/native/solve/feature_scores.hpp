@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@
 #include "core/additive_map.hpp"
 #include "core/batch.hpp"
 #include "core/buffer.hpp"
+#include "core/thread_team.hpp"
 #include "sketch/count_sketch.hpp"
 #include "solve/feature_index.hpp"
 #include "solve/kept_columns.hpp"
@@ -40,6 +42,9 @@ class FeatureScores {
   // At most so many bytes for the table of features and for the entries kept; `shift` also
   // sums x_i.
   FeatureScores(std::size_t table_bytes, std::size_t row_bytes, bool shift, std::uint64_t seed);
+
+  // Rows in memory are scored by so many threads; the scores do not depend on it.
+  void use_threads(std::size_t threads) { team_ = threads > 1 ? std::make_unique<ThreadTeam>(threads) : nullptr; }
 
   // Before the first row: remember what stands before ^ in each feature's name.
   void note_namespaces() { namespaces_noted_ = true; }
@@ -102,6 +107,11 @@ class FeatureScores {
   bool table_full(Key key) const;
   std::uint32_t number_for(Key key);
   std::size_t feature_bytes() const;
+  // How many features a table of so many slots holds, and its bytes with what is known of each.
+  static std::size_t features_of(std::size_t slots) { return slots / 10 * 7 + 7; }
+  std::size_t table_size(std::size_t slots) const {
+    return FeatureIndex::bytes_of(slots) + features_of(slots) * feature_bytes();
+  }
   void note_namespace(std::string_view name);
   void note_range(std::uint32_t number, float value);
   void sketch_row(std::size_t row, std::span<const Key> keys, const float* values);
@@ -145,6 +155,7 @@ class FeatureScores {
   Naming naming_ = Naming::kText;
   int kmer_length_ = 0;
   std::string scratch_;
+  std::unique_ptr<ThreadTeam> team_;
 };
 
 }  // namespace fsstream

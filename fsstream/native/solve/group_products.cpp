@@ -58,14 +58,16 @@ void GroupProducts::at_step(std::span<const double> factors, double tau, std::sp
   }
   tau_ = tau;
   factors_.assign(factors.begin(), factors.end());
-  std::fill(u.begin(), u.end(), 0.0);
-  for (std::size_t h = 0; h < solution_.groups(); ++h) {
-    const double factor = factors[h];
-    if (factor == 0.0) continue;
-    const auto point = part(point_, h);
-    const auto slope = part(slope_, h);
-    for (std::size_t i = 0; i < rows_; ++i) u[i] += factor * (point[i] - slope[i] / tau);
-  }
+  columns_.over_rows(point_.size(), [&](std::size_t first, std::size_t end) {
+    std::fill(u.data() + first, u.data() + end, 0.0);
+    for (std::size_t h = 0; h < solution_.groups(); ++h) {
+      const double factor = factors[h];
+      if (factor == 0.0) continue;
+      const auto point = part(point_, h);
+      const auto slope = part(slope_, h);
+      for (std::size_t i = first; i < end; ++i) u[i] += factor * (point[i] - slope[i] / tau);
+    }
+  });
 }
 
 void GroupProducts::advance(double beta, std::vector<double>& u) {
@@ -74,18 +76,20 @@ void GroupProducts::advance(double beta, std::vector<double>& u) {
     total_.swap(step_);
     return;
   }
-  std::fill(u.begin(), u.end(), 0.0);
-  for (std::size_t h = 0; h < solution_.groups(); ++h) {
-    const auto now = part(now_, h);
-    const auto point = part(point_, h);
-    const auto slope = part(slope_, h);
-    for (std::size_t i = 0; i < rows_; ++i) {
-      const double next = factors_[h] * (point[i] - slope[i] / tau_);
-      point[i] = next + beta * (next - now[i]);
-      now[i] = next;
-      u[i] += point[i];
+  columns_.over_rows(point_.size(), [&](std::size_t first, std::size_t end) {
+    std::fill(u.data() + first, u.data() + end, 0.0);
+    for (std::size_t h = 0; h < solution_.groups(); ++h) {
+      const auto now = part(now_, h);
+      const auto point = part(point_, h);
+      const auto slope = part(slope_, h);
+      for (std::size_t i = first; i < end; ++i) {
+        const double next = factors_[h] * (point[i] - slope[i] / tau_);
+        point[i] = next + beta * (next - now[i]);
+        now[i] = next;
+        u[i] += point[i];
+      }
     }
-  }
+  });
 }
 
 }  // namespace fsstream

@@ -44,9 +44,10 @@ class KeptColumns {
   }
 
   // visit(p) returns the smallest |c| that still matters (0 at first); every p for which
-  // `largest` |x_p|_1 could reach it is visited.
-  template <class Visit>
-  void walk(double largest, Visit visit) const {
+  // `largest` |x_p|_1 could reach it is visited, after prepare(begin, end) of a range with p in it.
+  template <class Prepare, class Visit>
+  void walk(double largest, Prepare prepare, Visit visit) const {
+    std::size_t prepared = 0;
     double needed = 0.0;
     std::size_t next = 0;
     for (std::size_t p = 0; p < columns(); ++p) {
@@ -55,11 +56,18 @@ class KeptColumns {
         if (largest * classes_[next].bound * (1.0 + 1e-6) < needed) return;
         ++next;
       }
+      if (p == prepared) {
+        for (std::size_t entries = 0; prepared < columns() && entries < kEntriesAtOnce; ++prepared)
+          entries += column(prepared).size();
+        prepare(p, prepared);
+      }
       needed = visit(p);
     }
   }
 
  private:
+  static constexpr std::size_t kEntriesAtOnce = std::size_t{1} << 20;
+
   struct SizeClass {
     std::size_t first;  // its first column
     double bound;       // |x|_1 of none is larger
