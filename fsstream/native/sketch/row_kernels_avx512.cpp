@@ -88,6 +88,8 @@ void add(const SketchRows& rows, std::size_t count, const float* steps) {
           _mm512_maskz_loadu_epi32(lanes, rows.columns + static_cast<std::size_t>(r) * rows.stride + j);
       _mm512_store_si512(index, index_of(place));
       _mm512_store_si512(change, signed_by(step, place));
+      read_from_memory(index);
+      read_from_memory(change);
       float* cells = rows.cells + static_cast<std::size_t>(r) * rows.width;
       for (std::size_t i = 0; i < some; ++i) cells[index[i]] += change[i];
     }
@@ -111,6 +113,7 @@ std::size_t step_above(const float* weights, const float* values, std::size_t co
 
 void find_listed(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes,
                  const std::uint32_t* listed, std::size_t count, std::uint32_t* slots) {
+  for (std::size_t i = 0; i < count; ++i) ask_for_bucket(buckets, homes[listed[i]]);
   for (std::size_t i = 0; i < count; ++i) slots[i] = find_key(buckets, keys[listed[i]], homes[listed[i]]);
 }
 

@@ -21,6 +21,11 @@ static inline std::uint32_t find_key(const KeyBuckets& buckets, std::uint64_t ke
   }
 }
 
+static inline void ask_for_bucket(const KeyBuckets& buckets, std::uint32_t home) {
+  const std::uint64_t* keys = buckets.keys + std::size_t{home & buckets.mask} * KeyBuckets::kSize;
+  _mm_prefetch(reinterpret_cast<const char*>(keys), _MM_HINT_T0);
+}
+
 // Lanes whose keys may be there.
 static inline __mmask16 pass_filter(const KeyBuckets& buckets, __m512i home, __mmask16 lanes) {
   const __m512i bit = _mm512_srl_epi32(home, _mm_cvtsi32_si128(buckets.filter_shift));
