@@ -32,6 +32,7 @@ import numpy as np
 from fsstream._native import SpoolEncoder
 from fsstream.algorithms.learner import Access, Task
 from fsstream.errors import FsstreamError, LimitError, no_data
+from fsstream.extension import Measured, memory_at_end, time_at_end
 from fsstream.memory import peak_memory
 from fsstream.parameters import parse_parameters
 from fsstream.reading import Reading
@@ -52,7 +53,6 @@ FIRST_TRIAL, LARGEST_TRIAL = 1 << 20, 64 << 20  # bytes
 LONG_TRIAL = 3.0  # seconds of work: a larger trial would take too long
 GLIMPSE = 10.0  # seconds of work that one is watched for, to see its memory
 TRANSPOSED_ENTRY, TRANSPOSED_FEATURE = 20, 40  # bytes in memory while rows become columns
-NOISE = 1 << 20  # bytes of memory that two runs of one kind may differ by
 
 
 @dataclass(frozen=True)
@@ -80,17 +80,6 @@ class Head:
         half = len(sizes) // 2 - 1
         power = math.log(self.features[-1] / max(self.features[half], 1)) / math.log(sizes[-1] / sizes[half])
         return float(self.features[-1] * (size / sizes[-1]) ** power)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a trial took."""
-
-    size: int
-    memory: int
-    seconds: float
-    passes: int
-    work: float = 0.0  # seconds of processor time
 
 
 def plan_run(options: SelectOptions) -> dict[str, Any]:
@@ -209,55 +198,26 @@ def _estimate(options: SelectOptions, head: Head, parts: dict[str, int], path: P
         patience=None, shuffle=False,
     )  # fmt: skip
     columns = head.reading["format"] == "columns"  # which that backend does not read
+    slot = 0 if columns else find_backend(options.algo).feature_slot
     inflight = 0 if columns else _run(reads, head, head.size, path).memory
     apart = [
         trial.memory - (0 if columns else _run(reads, head, trial.size, path).memory) for trial in trials
     ]
     fixed = sum(size for what, size in parts.items() if "at most" not in what)
-    learner = max(_state(apart, trials, head), fixed)
+    learner = max(memory_at_end(apart, trials, head, slot), fixed)
     if last.size < head.size:
         glimpse = _glimpse(options, head, path)
         seen = Measured(head.size, glimpse.peak, 0.0, 0)
-        extended = _state([*apart, glimpse.peak - inflight], [*trials, seen], head)
+        extended = memory_at_end([*apart, glimpse.peak - inflight], [*trials, seen], head, slot)
         learner = extended if glimpse.settled else max(learner, extended)
     memory = inflight + min(learner, options.memory_bytes)
     timed_on = round(last.size * head.share / head.size, 6)
     return {
         "memory": round(memory),
-        "seconds": _time(trials, head),
+        "seconds": time_at_end(trials, head),
         "passes": last.passes,
         "timed_on": timed_on,
     }
-
-
-def _state(apart: list[int], trials: list[Measured], head: Head) -> float:
-    """What a learner will have in memory: it grows like the entries, like the features, or not at all.
-
-    Which of them is told by the last two trials; what was there from the beginning stays as it was.
-    """
-    last = float(apart[-1])
-    if len(apart) < 2 or last - apart[-2] <= NOISE:
-        return max(last, 0.0)
-    sizes = (trials[-2].size, trials[-1].size, head.size / head.share)
-    points = {
-        "entries": sizes,
-        "features": tuple(map(head.features_in, sizes)),
-        "nothing": (1.0, 1.0, 1.0),
-    }
-    seen = last / max(apart[-2], NOISE)
-    before, now, end = min(points.values(), key=lambda at: abs(math.log(at[1] / at[0] / seen)))
-    return last + (last - apart[-2]) * (end - now) / (now - before) if now > before else last
-
-
-def _time(trials: list[Measured], head: Head) -> float:
-    """Seconds of the whole: by the power of the bytes that the last two trials show, at least linear."""
-    last = trials[-1]
-    ratio = head.size / head.share / last.size
-    if len(trials) < 2:
-        return last.seconds * ratio
-    before = trials[-2]
-    power = math.log(last.seconds / before.seconds) / math.log(last.size / before.size)
-    return float(last.seconds * ratio ** min(max(power, 1.0), 2.0))
 
 
 def _alone(options: SelectOptions) -> SelectOptions:

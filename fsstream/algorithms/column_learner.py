@@ -46,6 +46,7 @@ class ColumnLearner(Learner):
     """A learner over features that arrive one by one."""
 
     access: ClassVar[Access] = Access.COLUMNS
+    feature_slot: ClassVar[int] = 16  # while rows become columns
     losses: ClassVar[tuple[str, ...]] = ("squared", "squared-hinge", "logistic")
     auto_binary_loss: ClassVar[str] = "squared-hinge"
     merge_refusal: ClassVar[str | None] = (

@@ -110,6 +110,8 @@ class Learner(ABC):
 
     predicts_with_state: ClassVar[bool] = False  # then every model holds it; else the selection is enough
 
+    feature_slot: ClassVar[int] = 0  # bytes a slot of its table of all features; 7 of 10 are taken at most
+
     rows_a_step: int = 1  # rows wait for the rest of their step until end_pass
 
     merge_refusal: ClassVar[str | None] = None  # why models of shards cannot be averaged
