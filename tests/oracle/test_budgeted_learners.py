@@ -142,6 +142,33 @@ def test_a_sketch_finds_planted_features_among_many():
     assert len(found & set(range(5))) >= 4
 
 
+@pytest.mark.parametrize("name", BUDGETED + L1)
+@pytest.mark.parametrize(
+    "key_of",
+    [lambda i: i << 40, lambda i: i + ((i >= 60) << 40), lambda i: 97 * i],
+    ids=["all", "late", "sparse"],
+)
+def test_keys_may_have_any_size(name, key_of):
+    """Small keys are found without hashing, others with it, and one can follow the other."""
+    rows, targets = rows_of()
+    rows[:100, 60:] = 0
+    keys = [key_of(i) for i in range(rows.shape[1])]
+    found = []
+    for names in (range(rows.shape[1]), keys):
+        chosen = learner(name, {"k": 8, "passes": 2})
+        wanted = True
+        while wanted:
+            chosen.update(batch_of(rows, targets, np.array(names, dtype=np.uint64)))
+            wanted = chosen.end_pass()
+        selected = chosen.selection()
+        column = {key: i for i, key in enumerate(names)}
+        found.append(
+            {column[int(key)]: w for key, w in zip(selected.raw_names, selected.weights, strict=True)}
+        )
+    assert len(found[0]) == 8
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("name", BUDGETED)
 def test_what_makes_no_sense_is_said(name):
     with pytest.raises(UsageError, match="--k"):

@@ -72,12 +72,11 @@ double BAmd::predict(const Batch& batch, std::size_t row) {
   table_.find_all(batch.keys.data() + begin, end - begin, found_.data());
   double u = options_.intercept ? bias_ : 0.0;
   members_.clear();
-  others_.clear();
   for (std::size_t j = begin; j < end; ++j) {
     const Slot slot = found_[j - begin];
-    const bool member = slot != kNobody && table_[slot].seat != kNobody;
-    (member ? members_ : others_).push_back({j, slot});
-    if (member) u += set_.weight(table_[slot].seat) * static_cast<double>(batch.values[j]);
+    if (slot == kNobody || table_[slot].seat == kNobody) continue;
+    members_.push_back({j, slot});
+    u += set_.weight(table_[slot].seat) * static_cast<double>(batch.values[j]);
   }
   return u;
 }
@@ -171,7 +170,22 @@ void BAmd::take_seat(Slot slot, Slot seat) {
   squares_[seat] = table_[slot].squares;
 }
 
-void BAmd::descend(const Batch& batch, double slope) {
+// Those that had no weight before the row: a member that lost its seat to one of them is none.
+void BAmd::offer_others(const Batch& batch, std::size_t row, double slope) {
+  const std::size_t begin = batch.row_begin(row);
+  const std::size_t end = batch.row_end(row);
+  auto member = members_.begin();
+  for (std::size_t j = begin; j < end; ++j) {
+    if (member != members_.end() && member->entry == j) {
+      ++member;
+      continue;
+    }
+    const double g = slope * static_cast<double>(batch.values[j]);
+    if (g != 0.0) offer(batch, j, found_[j - begin], g);
+  }
+}
+
+void BAmd::descend(const Batch& batch, std::size_t row, double slope) {
   if (options_.lambda > 0.0) {
     sweep(batch, slope);
   } else if (slope != 0.0) {
@@ -180,10 +194,7 @@ void BAmd::descend(const Batch& batch, double slope) {
   if (slope == 0.0) return;
   if (options_.intercept) move_bias(slope);
   for (const auto& [j, slot] : members_) names_.check(slot, batch, j);
-  for (const auto& [j, slot] : others_) {
-    const double g = slope * static_cast<double>(batch.values[j]);
-    if (g != 0.0) offer(batch, j, slot, g);
-  }
+  offer_others(batch, row, slope);
 }
 
 void BAmd::update(const Batch& batch, float* scores) {
@@ -194,7 +205,7 @@ void BAmd::update(const Batch& batch, float* scores) {
     const double slope = loss_.slope(u, batch.targets[row]) * static_cast<double>(batch.importance[row]);
     check_range(batch, row, slope);
     rate_.meet(batch, row);
-    descend(batch, slope);
+    descend(batch, row, slope);
   }
 }
 

@@ -57,7 +57,8 @@ class BAmd final : public OnlineLearner {
   std::size_t bytes_with(std::size_t features) const;
   void reserve(const Batch& batch, std::size_t entries);
   double predict(const Batch& batch, std::size_t row);
-  void descend(const Batch& batch, double slope);
+  void descend(const Batch& batch, std::size_t row, double slope);
+  void offer_others(const Batch& batch, std::size_t row, double slope);
   void move_row(const Batch& batch, double slope);
   void sweep(const Batch& batch, double slope);
   void move_bias(double slope);
@@ -88,7 +89,7 @@ class BAmd final : public OnlineLearner {
     std::size_t entry;
     Slot slot;
   };
-  std::vector<Found> members_, others_;  // the row's entries
+  std::vector<Found> members_;  // the row's entries with a weight, in the row's order
 };
 
 }  // namespace fsstream

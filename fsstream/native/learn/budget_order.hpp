@@ -14,11 +14,13 @@
 // Untouched, a score height / (tau + spread) only falls as tau grows; its level, too, and in
 // floating point as well. Hence the invariant of the rest: a slot's level is at most that of
 // the list it is in, and no list above bar_ holds anybody. While the weakest member's level is
-// above bar_, nobody of the rest is stronger. Where it has fallen to bar_, the lists down to a
-// new bar are opened: who stands above it becomes a contender, the others go to lower
-// lists. So a slot is looked at once for each level it falls between two touches, and a touch
-// of one that stays below its level is a comparison. The bar rises for nothing: contenders
-// that are below it leave when they are touched.
+// above bar_, nobody of the rest is stronger; while the strongest contender's is, it is the
+// strongest of all outsiders. Where neither is so, the list at the bar is opened, and the bar
+// lowered by one: who stands above it becomes a contender, the others go to lower lists. So a
+// slot is looked at once for each level it falls between two touches, and a touch of one that stays
+// below its level is a comparison. A member that falls far is exchanged for a contender
+// above the bar, and opens nothing. The bar rises for nothing: contenders that are below it
+// leave when they are touched.
 //
 // A table of bounded size (`crowded`) also wants to know the weakest outsider, whose slot
 // goes to a feature that deserves it more.
@@ -61,17 +63,21 @@ class BudgetOrder {
   std::size_t bytes(std::size_t capacity) const {
     const std::size_t seats = std::min(budget_, capacity);
     return Weakest::bytes(seats) + seats * sizeof(Slot) + LevelLists::bytes(capacity) +
-           Strongest::bytes(contenders_.leaves()) + contenders_.leaves() * sizeof(Slot) +
+           Strongest::bytes(contenders_.leaves()) + contenders_.leaves() * sizeof(Slot) + capacity / 8 +
            (crowded_ ? Weakest::bytes(capacity) : 0);
   }
   const Buffer<Slot>& members() const { return seats_; }
-  bool is_member(Slot slot) const { return table_[slot].level == DualRecord::kMember; }
+  // Asked of every entry of a row: without a look at its record.
+  bool is_member(Slot slot) const { return (is_member_[slot / 64] >> (slot % 64) & 1) != 0; }
 
   void reserve() {
     members_.grow(std::min(budget_, table_.capacity()));
     contenders_.reserve(table_.capacity());
     free_.reserve(table_.capacity());
     rest_.reserve(table_.capacity());
+    const std::size_t words = table_.capacity() / 64 + 1;
+    is_member_.reserve(words);
+    while (is_member_.size() < words) is_member_.push_back(0);
     if (crowded_) leavers_.grow(table_.capacity());
   }
 
@@ -85,10 +91,8 @@ class BudgetOrder {
   // A slot new in the table: a member while there is room.
   void enter(Slot slot) {
     if (seats_.size() < budget_) {
-      table_[slot].seat = static_cast<Slot>(seats_.size());
-      table_[slot].level = DualRecord::kMember;
       seats_.push_back(slot);
-      place(members_, table_[slot].seat, slot);
+      take_members_seat(slot, static_cast<Slot>(seats_.size() - 1));
     } else {
       file(slot, level_now(slot));
       if (crowded_) place(leavers_, slot, slot);
@@ -111,7 +115,7 @@ class BudgetOrder {
       if (level > bar_) {
         place(contenders_, touched.seat, slot);
       } else {
-        stop_contending(slot);
+        give_up_seat(touched.seat);
         file(slot, level);
       }
     } else if (level > touched.level) {
@@ -133,10 +137,16 @@ class BudgetOrder {
     for (;;) {
       const Slot falling = members_.winner();
       if (falling == kNobody || seats_.size() < budget_) return;
-      watch(level_now(falling));
+      const Level level = level_now(falling);
       const Slot rising = contenders_.winner();
-      if (rising == kNobody || stronger_slot(table_, falling, rising, tau_)) return;
-      exchange(rising, falling);
+      if (level <= bar_ && (rising == kNobody || level_now(rising) <= bar_)) {
+        open();
+      } else if (rising == kNobody || stronger_slot(table_, falling, rising, tau_)) {
+        bar_ = std::max(bar_, static_cast<Level>(level - 1));
+        return;
+      } else {
+        exchange(rising, falling);
+      }
     }
   }
 
@@ -152,14 +162,11 @@ class BudgetOrder {
     const Table* table;
     bool drifts;
 
-    bool beats(Slot i, Slot j, double tau) const {
-      return kUp ? stronger_slot(*table, i, j, tau) : stronger_slot(*table, j, i, tau);
-    }
-    float until(Slot i, Slot j, double tau) const {
-      if (!drifts) return std::numeric_limits<float>::infinity();
-      const ScoreLine& winner = (*table)[i].line;
-      const ScoreLine& loser = (*table)[j].line;
-      return kUp ? stronger_until(winner, loser, tau) : stronger_until(loser, winner, tau);
+    Verdict judge(Slot i, Slot j, double tau) const {
+      const DualRecord& a = (*table)[i];
+      const DualRecord& b = (*table)[j];
+      const Comparison found = compared(a.line, a.key, b.line, b.key, tau, drifts);
+      return {found.first_stronger == kUp, found.until};
     }
   };
   using Strongest = KineticTournament<ByScore<true>>;
@@ -198,32 +205,39 @@ class BudgetOrder {
     place(contenders_, seat, slot);
   }
 
-  void stop_contending(Slot slot) {
-    free_.push_back(table_[slot].seat);
-    place(contenders_, table_[slot].seat, kNobody);
+  static std::uint64_t bit_of(Slot slot) { return std::uint64_t{1} << (slot % 64); }
+
+  void take_members_seat(Slot slot, Slot seat) {
+    table_[slot].level = DualRecord::kMember;
+    table_[slot].seat = seat;
+    seats_[seat] = slot;
+    is_member_[slot / 64] |= bit_of(slot);
+    place(members_, seat, slot);
   }
 
-  // Keeps bar_ just below the level of the weakest member, or lower.
-  void watch(Level weakest) {
-    const auto target = static_cast<Level>(weakest - 1);
-    if (weakest <= bar_) {
-      const Level high = bar_;
-      bar_ = target;
-      for (Level level = high; level > target && level >= 0; --level)
-        rest_.open(level, [&](Slot slot) { file(slot, level_now(slot)); });
-    } else {
-      bar_ = std::max(bar_, target);
-    }
+  void give_up_seat(Slot seat) {
+    free_.push_back(seat);
+    place(contenders_, seat, kNobody);
+  }
+
+  // Who stands above the new bar contends.
+  void open() {
+    const Level level = bar_--;
+    rest_.open(level, [&](Slot slot) { file(slot, level_now(slot)); });
   }
 
   void exchange(Slot rising, Slot falling) {
     const Slot seat = table_[falling].seat;
     const Slot left = table_[rising].seat;
-    table_[rising].level = DualRecord::kMember;
-    table_[rising].seat = seat;
-    seats_[seat] = rising;
-    members_.place(seat, rising);
-    take_contenders_seat(falling, left);
+    is_member_[falling / 64] &= ~bit_of(falling);
+    take_members_seat(rising, seat);
+    const Level level = level_now(falling);
+    if (level > bar_) {
+      take_contenders_seat(falling, left);
+    } else {
+      give_up_seat(left);
+      file(falling, level);
+    }
     if (!crowded_) return;
     leavers_.place(rising, kNobody);
     leavers_.place(falling, falling);
@@ -234,10 +248,11 @@ class BudgetOrder {
   bool crowded_;
   double tau_ = 0.0;
   bool deferred_ = false;
-  Level bar_ = kLevels - 1;   // until the first settle()
-  Buffer<Slot> seats_;        // slot of each member
-  Slot contenders_held_ = 0;  // seats of contenders in use or free
-  Buffer<Slot> free_;         // those that are free
+  Level bar_ = kLevels - 1;          // until the first settle()
+  Buffer<Slot> seats_;               // slot of each member
+  Buffer<std::uint64_t> is_member_;  // a bit for each slot
+  Slot contenders_held_ = 0;         // seats of contenders in use or free
+  Buffer<Slot> free_;                // those that are free
   Weakest members_;
   Strongest contenders_;
   LevelLists rest_;

@@ -1,8 +1,12 @@
 // Features by key: one record each, found through an open table of slots.
 //
-//   index_    [power of two, at most half full]  slot of a record, or kNobody
+//   index_    [power of two]  slot of a record, or kNobody
 //   records_  [slots in use, in order of first sight]; Record has a member `Key key`
 //
+// While all keys are small numbers (`direct_`), the cell of a key is the key itself: nothing is
+// hashed, probed or compared. The first key of kDirect times the capacity or more turns the same
+// cells into an open table (at most a quarter full); growing looks at the keys again, and
+// leaves a table of hashed keys half full at most.
 // A probe reads 4 bytes, then the record that the caller wants anyway. Erasing shifts the
 // probe chain back (no tombstones) and leaves the slot to the caller for the next key.
 // reserve() is called between rows, so that add() and replace() never allocate.
@@ -30,7 +34,8 @@ class FeatureTable {
   std::size_t bytes() const { return size() * sizeof(Record) + index_.size() * sizeof(Slot); }
   // The same once so many records are there.
   std::size_t bytes_with(std::size_t records) const {
-    return records * sizeof(Record) + 2 * capacity_for(records) * sizeof(Slot);
+    const std::size_t cells = records <= capacity() ? index_.size() : cells_for(capacity_for(records));
+    return records * sizeof(Record) + cells * sizeof(Slot);
   }
   std::size_t capacity_for(std::size_t records) const {
     std::size_t wider = std::max<std::size_t>(capacity(), 16);
@@ -43,18 +48,21 @@ class FeatureTable {
     const std::size_t wider = capacity_for(records);
     records_.reserve(wider);
     index_ = Buffer<Slot>();  // the old one goes first
-    index_.reserve(2 * wider);
-    index_.set_size(2 * wider);
-    std::fill(index_.begin(), index_.end(), kNobody);
-    for (Slot slot = 0; slot < records_.size(); ++slot) index_[free_cell(records_[slot].key)] = slot;
+    direct_ = largest_ < kDirect * wider;
+    index_.reserve(cells_for(wider));
+    index_.set_size(cells_for(wider));
+    file_all();
   }
 
-  Slot find(Key key) const { return index_.empty() ? kNobody : find_from(home(key), key); }
+  Slot find(Key key) const {
+    if (direct_) return direct_slot(key);
+    return find_from(home(key), key);
+  }
 
   // The slots of a row's keys: all cells are asked for before the first is read.
   void find_all(const Key* keys, std::size_t count, Slot* found) {
-    if (index_.empty()) {
-      std::fill_n(found, count, kNobody);
+    if (direct_) {
+      for (std::size_t j = 0; j < count; ++j) found[j] = direct_slot(keys[j]);
       return;
     }
     homes_.reserve(count);
@@ -69,7 +77,7 @@ class FeatureTable {
   Slot add(const Record& record) {
     const auto slot = static_cast<Slot>(records_.size());
     records_.push_back(record);
-    index_[free_cell(record.key)] = slot;
+    file(slot, record.key);
     return slot;
   }
 
@@ -77,10 +85,36 @@ class FeatureTable {
   void replace(Slot slot, const Record& record) {
     erase(records_[slot].key);
     records_[slot] = record;
-    index_[free_cell(record.key)] = slot;
+    file(slot, record.key);
   }
 
  private:
+  static constexpr std::size_t kDirect = 4, kHashed = 2;  // cells for each record there is room for
+
+  std::size_t cells_for(std::size_t capacity) const {
+    return (largest_ < kDirect * capacity ? kDirect : kHashed) * capacity;
+  }
+  Slot direct_slot(Key key) const { return key < index_.size() ? index_[key] : kNobody; }
+
+  // A record that has its slot gets its cell.
+  void file(Slot slot, Key key) {
+    largest_ = std::max(largest_, key);
+    if (direct_ && key >= index_.size()) {
+      direct_ = false;
+      file_all();
+    } else {
+      index_[direct_ ? static_cast<std::size_t>(key) : free_cell(key)] = slot;
+    }
+  }
+
+  void file_all() {
+    std::fill(index_.begin(), index_.end(), kNobody);
+    for (Slot slot = 0; slot < records_.size(); ++slot) {
+      const Key key = records_[slot].key;
+      index_[direct_ ? static_cast<std::size_t>(key) : free_cell(key)] = slot;
+    }
+  }
+
   std::size_t home(Key key) const { return mix64(key) & (index_.size() - 1); }
   std::size_t next(std::size_t cell) const { return (cell + 1) & (index_.size() - 1); }
 
@@ -98,6 +132,10 @@ class FeatureTable {
   }
 
   void erase(Key key) {
+    if (direct_) {
+      index_[key] = kNobody;
+      return;
+    }
     std::size_t hole = home(key);
     while (records_[index_[hole]].key != key) hole = next(hole);
     for (std::size_t cell = next(hole); index_[cell] != kNobody; cell = next(cell)) {
@@ -112,6 +150,8 @@ class FeatureTable {
 
   Buffer<Record> records_;
   Buffer<Slot> index_;
+  bool direct_ = true;
+  Key largest_ = 0;            // of all keys that were here
   Buffer<std::size_t> homes_;  // of the keys of find_all()
 };
 

@@ -3,8 +3,8 @@
 // Leaves hold slots (contestants) or kNobody; every inner node holds the winner of its
 // two children. Time only moves forward. The Rule knows the contestants:
 //
-//   beats(i, j, now)  a strict total order of the slots at a time
-//   until(i, j, now)  i beats j now; a time before which this surely stays so
+//   judge(i, j, now)  whether i beats j, in a strict total order of the slots at that time, and
+//                     a time before which this surely stays so
 //   kDrifts           false: strengths change only when a slot is touched
 //
 // Invariant, for every inner node n and every time `now` with now < until_[n]:
@@ -32,6 +32,11 @@ namespace fsstream {
 
 using Slot = std::uint32_t;
 inline constexpr Slot kNobody = std::numeric_limits<Slot>::max();
+
+struct Verdict {
+  bool first_wins;
+  float until = std::numeric_limits<float>::infinity();
+};
 
 template <class Rule>
 class KineticTournament {
@@ -114,11 +119,10 @@ class KineticTournament {
     const Slot left = winner_[2 * node];
     const Slot right = winner_[2 * node + 1];
     const bool alone = left == kNobody || right == kNobody;
-    const bool left_wins = alone ? right == kNobody : rule_.beats(left, right, now_);
-    const Slot first = left_wins ? left : right;
-    winner_[node] = first;
+    const Verdict verdict = alone ? Verdict{right == kNobody} : rule_.judge(left, right, now_);
+    winner_[node] = verdict.first_wins ? left : right;
     if constexpr (Rule::kDrifts) {
-      float last = alone ? kForever : rule_.until(first, left_wins ? right : left, now_);
+      float last = verdict.until;
       if (2 * node < leaves_) last = std::min(last, std::min(until_[2 * node], until_[2 * node + 1]));
       until_[node] = last;
     }
@@ -132,8 +136,6 @@ class KineticTournament {
     }
     judge(node);
   }
-
-  static constexpr float kForever = std::numeric_limits<float>::infinity();
 
   Rule rule_;
   double now_ = 0.0;

@@ -29,18 +29,6 @@ struct ScoreLine {
 // A difference larger than this share, of the larger side, is not made by rounding.
 inline constexpr double kDoubt = 8 * std::numeric_limits<double>::epsilon();
 
-// The larger score first, then the smaller key: what the oracle sorts by. Divides only where
-// the cross products leave a doubt about the order of the quotients.
-inline bool stronger(const ScoreLine& a, Key a_key, const ScoreLine& b, Key b_key, double tau) {
-  if (a.height == b.height && a.spread == b.spread) return a_key < b_key;  // common: words seen once
-  const double left = a.height * (tau + b.spread);
-  const double right = b.height * (tau + a.spread);
-  if (std::abs(left - right) > kDoubt * (left + right)) return left > right;
-  const double a_score = a.score(tau);
-  const double b_score = b.score(tau);
-  return a_score > b_score || (a_score == b_score && a_key < b_key);
-}
-
 // The largest float not above x, for 0 <= x.
 inline float rounded_down(double x) {
   if (x >= 3e38) return 3e38F;
@@ -48,20 +36,42 @@ inline float rounded_down(double x) {
   return static_cast<double>(near) > x ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(near) - 1) : near;
 }
 
-// `a` is stronger than `b` at tau: a time before which the *computed* scores surely agree.
+// Which of two is stronger: the larger score, then the smaller key. That is what the oracle
+// sorts by; a quotient is taken only where the cross products leave a doubt about it.
 //
-// a leads while  a.height (tau + b.spread) - b.height (tau + a.spread) > 0. Asking for a lead
-// of kDoubt times the first term leaves no room for rounding, here or in score(): kDoubt
-// is 8 units in the last place, and about 5 roundings are involved. Lines closer than
-// that give a time that has passed, and are compared again at every step; lines that
-// are the same never part.
-inline float stronger_until(const ScoreLine& a, const ScoreLine& b, double tau) {
+// And, where the scores drift, a time before which the *computed* order surely stays. The stronger
+// one leads by  lead = height (tau + other's spread) - other's height (tau + spread),  which falls
+// by other's height - height for each unit of time. Asking for a lead of kDoubt times the
+// first term leaves no room for rounding, here or in score(): kDoubt is 8 units in the last
+// place, and about 5 roundings are involved. Lines closer than that give a time that has
+// passed, and are compared again at every step; lines that are the same never part.
+struct Comparison {
+  bool first_stronger;
+  float until;
+};
+inline Comparison compared(const ScoreLine& a, Key a_key, const ScoreLine& b, Key b_key, double tau, bool drifts) {
   constexpr float kForever = std::numeric_limits<float>::infinity();
-  if (a.height == b.height && a.spread == b.spread) return kForever;
-  const double lead = a.height * b.spread - b.height * a.spread - kDoubt * (a.height * b.spread);
-  const double loss = b.height - a.height + kDoubt * a.height;
-  if (lead - tau * loss <= 0.0) return 0.0F;
-  return loss <= 0.0 ? kForever : rounded_down(lead / loss);
+  if (a.height == b.height && a.spread == b.spread) return {a_key < b_key, kForever};  // words seen once
+  const double left = a.height * (tau + b.spread);
+  const double right = b.height * (tau + a.spread);
+  const double lead = std::abs(left - right);
+  bool first = left > right;
+  if (lead <= kDoubt * (left + right)) {
+    const double a_score = a.score(tau);
+    const double b_score = b.score(tau);
+    first = a_score > b_score || (a_score == b_score && a_key < b_key);
+  }
+  if (!drifts) return {first, kForever};
+  const double height = first ? a.height : b.height;
+  const double sure = lead - kDoubt * (first ? left : right);
+  if (sure <= 0.0) return {first, 0.0F};
+  const double loss = (first ? b.height : a.height) - height + kDoubt * height;
+  return {first, loss <= 0.0 ? kForever : rounded_down(tau + sure / loss)};
+}
+
+// The same, of the present alone.
+inline bool stronger(const ScoreLine& a, Key a_key, const ScoreLine& b, Key b_key, double tau) {
+  return compared(a, a_key, b, b_key, tau, false).first_stronger;
 }
 
 }  // namespace fsstream
