@@ -49,7 +49,7 @@ def check_uses(options: SelectOptions, chosen: type[Learner]) -> None:
             )
     if "k" in chosen.uses and options.k is None and options.l1 is None:
         raise UsageError("--k is missing", hint="how many features to select, for example --k 100")
-    if options.with_state and chosen.state_refusal is not None:
+    if options.with_state and chosen.state_refusal is not None and not chosen.goes_on:
         raise UsageError(
             f"--with-state has no use with --algo {chosen.name}",
             hint=f"it is not merged: {chosen.state_refusal}",

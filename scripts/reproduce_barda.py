@@ -50,9 +50,12 @@ def references(options: argparse.Namespace) -> None:
     for name, algorithm, k, literal in REFERENCES:
         study = Study(name, halves(options.data / name), log, options)
         ways = (study.budgeted, study.budgeted_at)
-        cells = [spread([how(algorithm, k, order) for order in range(options.orders)]) for how in ways]
-        lines.append([name, algorithm, str(k), str(literal), *cells])
-    table(["set", "", "B", "literal", "tuned at B = 100", "tuned at B"], lines)
+        cells = [[how(algorithm, k, order) for order in range(options.orders)] for how in ways]
+        errors = [f"{100 * np.std(cell, ddof=1) / math.sqrt(len(cell)):.2f}" for cell in cells]
+        shown = [text for cell, error in zip(cells, errors, strict=True) for text in (spread(cell), error)]
+        lines.append([name, algorithm, str(k), str(literal), *shown])
+    head = ["set", "", "B", "literal", "tuned at B = 100", "standard error", "tuned at B", "standard error"]
+    table(head, lines)
 
 
 def ablation(options: argparse.Namespace) -> None:

@@ -7,6 +7,9 @@ numbers of features enclose k. Three rounds narrow the weight to a factor 1.01. 
 reads the data again: files are re-read and a stream is spooled (`rounds=1` needs one scan,
 and trims more). The weight that leaves the fewest features, but at least k, wins; of its
 features the k with the largest |weight| are written. With both, --l1 is used and then trimmed.
+
+A state holds the ladder of the last round. `--init` goes on with it, its weights and its sums; a
+search then has no further rounds, since a new ladder would know nothing of the rows before.
 """
 
 from __future__ import annotations
@@ -48,10 +51,11 @@ class L1Adaptive(OnlineBackend):
 
     access: ClassVar[Access] = Access.ROWS_AGAIN
     losses: ClassVar[tuple[str, ...]] = (*BINARY_LOSSES, "squared")
-    uses: ClassVar[frozenset[str]] = frozenset({"k", "learning_rate", "l1", "passes", "intercept"})
+    uses: ClassVar[frozenset[str]] = frozenset({"k", "init", "learning_rate", "l1", "passes", "intercept"})
     state_refusal: ClassVar[str | None] = (
         "every shard has searched l1 weights of its own, and shrinks by its own count of rows"
     )
+    goes_on: ClassVar[bool] = True
     Parameters: ClassVar[type] = L1Parameters
 
     def __init__(self, common: Common, parameters: L1Parameters, task: Task) -> None:
@@ -114,14 +118,22 @@ class L1Adaptive(OnlineBackend):
         return {**super().facts(), "l1": self.rungs[best], "l1_left": self.ladder.counts()[best]}
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """The ladder and where its rungs are."""
-        return {**super().state(), "rungs": np.array(self.rungs)}
+        """The ladder, where its rungs are, and how many rounds there are."""
+        return {**super().state(), "rungs": np.array(self.rungs), "rounds": np.array([self.rounds])}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take over what `state` gave."""
         rungs = np.asarray(state.get("rungs", ()), dtype=np.float64)
         if len(rungs) not in (1, RUNGS) or not np.all(np.isfinite(rungs) & (rungs >= 0)):
             raise CorruptError("the saved state has no ladder of l1 weights")
-        self.rungs = rungs.tolist()
+        rounds = np.asarray(state.get("rounds", ()))
+        if rounds.shape != (1,) or not 1 <= rounds[0] <= self.rounds:
+            raise CorruptError("the saved state does not say how many rounds its search has")
+        self.rungs, self.rounds = rungs.tolist(), int(rounds[0])
         self.kernel = self.ladder = self._new_ladder()
         super().restore(state)
+
+    def start_again(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """The ladder goes on; it is the last one."""
+        super().start_again(state)
+        self.rounds = 1

@@ -117,6 +117,7 @@ class Learner(ABC):
     merge_refusal: ClassVar[str | None] = None  # why models of shards cannot be averaged
     # Why learners of shards cannot become one, None where `merge` makes them one.
     state_refusal: ClassVar[str | None] = "what it holds belongs to the scan of one input, not to its rows"
+    goes_on: ClassVar[bool] = False  # `--init` goes on from a state that cannot be merged
 
     @abstractmethod
     def __init__(self, common: Common, parameters: Any, task: Task) -> None: ...

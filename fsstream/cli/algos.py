@@ -58,6 +58,8 @@ def _merging(chosen: type[Learner]) -> list[str]:
         return [f"  merge      refused: {states}"]
     of_selections = f"refused: {selections}" if selections else "weights averaged by rows"
     of_states = f"refused: {states}" if states else "weights averaged by rows, sums and counts added"
+    if chosen.goes_on:
+        of_states += "; --init goes on from one"
     return [f"  merge      of selections: {of_selections}", f"             of --with-state: {of_states}"]
 
 

@@ -50,6 +50,15 @@ LEARNERS: dict[str, tuple[dict[str, Any], str]] = {
     "awm classes": ({}, "classes"),
 }
 
+# Those that go on from a state, and cannot be merged.
+GOING_ON: dict[str, tuple[dict[str, Any], str]] = {
+    "l1-arda": ({"l1": 0.02}, "binary"),
+    "l1-arda search": ({"set": ("rounds=1",)}, "binary"),
+    "l1-arda classes": ({"l1": 0.01}, "classes"),
+    "ada-fobos": ({"l1": 0.001, "intercept": True}, "binary"),
+    "ada-fobos search": ({"set": ("rounds=1",)}, "binary"),
+}
+
 
 def algo_of(name: str) -> str:
     return name.partition(" ")[0]
@@ -72,17 +81,17 @@ def rows_of(seed: int, count: int, kind: str, first: str = "") -> list[bytes]:
 
 
 def learned(name: str, lines: list[bytes], **more: Any) -> Model:
-    options, kind = LEARNERS[name]
+    options, kind = {**LEARNERS, **GOING_ON}[name]
     loss = "squared" if kind == "numbers" else "auto"
     given = {"k": 5, "format": "pairs", "with_state": True, "loss": loss, **options, **more}
     return fsstream.select(b"".join(lines), algo=algo_of(name), **given).model
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", [*LEARNERS, *GOING_ON])
 def test_a_state_goes_on_as_if_the_rows_were_one_stream(name: str, tmp_path: Path) -> None:
     if "init" not in backend(algo_of(name)).uses:
         pytest.skip("starts from nothing")
-    lines = rows_of(1, 400, LEARNERS[name][1])
+    lines = rows_of(1, 400, {**LEARNERS, **GOING_ON}[name][1])
     whole = learned(name, lines)
     path = tmp_path / "first"
     learned(name, lines[:300]).save(path)
@@ -211,10 +220,31 @@ def test_every_backend_merges_its_state_or_says_why_not() -> None:
     refusals = {name: backend(name).state_refusal for name in BACKENDS}
     tested = {algo_of(name) for name in LEARNERS}
     assert {name for name, why in refusals.items() if why is None} == tested
+    assert {name for name in BACKENDS if backend(name).goes_on} == {algo_of(name) for name in GOING_ON}
     for name, why in refusals.items():
-        if why is not None:
+        if why is not None and not backend(name).goes_on:
             with pytest.raises(UsageError, match="--with-state has no use with --algo " + name):
                 fsstream.select(b"0 1:1\n1 2:1\n", algo=name, k=1, with_state=True)
+
+
+@pytest.mark.parametrize("name", GOING_ON)
+def test_states_that_only_go_on_are_not_merged(name: str) -> None:
+    one = learned(name, rows_of(1, 60, GOING_ON[name][1]))
+    with pytest.raises(UsageError, match=f"models of {algo_of(name)} cannot be merged"):
+        merge([one, one], ["a", "b"])
+
+
+def test_a_search_that_goes_on_keeps_its_ladder(tmp_path: Path) -> None:
+    """Weights, sums and steps are those before; no round begins anew."""
+    lines, path = rows_of(1, 400, "binary"), tmp_path / "first"
+    first = learned("l1-arda", lines[:300], l1=None)
+    first.save(path)
+    both = learned("l1-arda", lines[300:], l1=None, init=str(path))
+    assert first.state is not None
+    assert both.state is not None
+    np.testing.assert_array_equal(both.state["rungs"], first.state["rungs"])
+    assert int(both.state["counters"][0]) == int(first.state["counters"][0]) + 100
+    assert len(both.selection.names) == 5
 
 
 def test_unlike_states_are_refused(tmp_path: Path) -> None:
