@@ -102,8 +102,9 @@ class SparseRf(KernelLearner):
                 report = path.follow(each)
                 self.l1 = path.l1
             else:
-                steps = final if machine.drawn == self.total else each
-                report = machine.solve(self.l1, 0.0, asked.tolerance, steps)
+                last = machine.drawn == self.total
+                steps = final if last else each
+                report = machine.solve(self.l1, 0.0, asked.tolerance, steps, bound=last or literal)
             machine.drop_zeros(at_least=k or 0)
             self.note_round(report.objective)
         if path:

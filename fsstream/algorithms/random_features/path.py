@@ -6,7 +6,7 @@ In: a Machine whose problem is warm. Out: exactly k features with a weight.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,15 +16,26 @@ if TYPE_CHECKING:
     from fsstream.algorithms.random_features.machine import Machine
 
 MOST_IN_ROUNDS = 2.0  # times k
-TRIES = 12  # in a round
+SHARE_IN_ROUNDS = 0.5  # of the features at hand: more could not be wanted of them
+TRIES = 3  # in a round
 STEPS = 40  # of the search at the end
-STEP = 1.4
+STEP = 3.0  # at most, from one l1 weight to the next
+SMALLEST_STEP = 1.05
 SMALLEST = 1e-9  # of the l1 weight that leaves nothing
+SPARE = 0.02  # the search ends with so many features more than k, a share, and the smallest go
+MARGIN = 0.1  # of the bracket, that a guess keeps from its ends
 CLOSE = 1.002
 SEARCH_STEPS = 20
 REFIT_RIDGE = 10.0  # over N
 REFIT_TOLERANCE = 1e-4
 REFIT_STEPS = 2000
+
+
+class Point(NamedTuple):
+    """What an l1 weight leaves."""
+
+    l1: float
+    count: int
 
 
 class RegularisationPath:
@@ -34,32 +45,32 @@ class RegularisationPath:
         self._machine = machine
         self._k = k
         self._tolerance = tolerance
+        self._largest = 0.0  # gradient without weights
         self.l1 = l1  # 0: not known yet
 
     def follow(self, steps: int) -> SolveReport:
-        """Solve with the l1 weight of the last round, or a step or more away when k asks for it."""
+        """Solve with the l1 weight of the last round, and a few others when k asks for it."""
         machine = self._machine
-        largest = machine.largest_gradient()
+        most = MOST_IN_ROUNDS * self._k
+        fewest = min(self._k, SHARE_IN_ROUNDS * len(machine.numbers))
         if self.l1 == 0.0:
-            self.l1 = largest / 10
+            self._largest = machine.largest_gradient()
+            self.l1 = self._largest / 10
         enough = None
         for _ in range(TRIES):
             report = self._solve(self.l1, steps)
             count = machine.nonzero
             if count >= self._k:
                 enough = (machine.problem.weights, machine.problem.intercept)
-            if count < self._k and self.l1 > SMALLEST * largest:
-                self.l1 /= STEP
-            elif count > MOST_IN_ROUNDS * self._k:
-                self.l1 *= STEP
-            else:
+            if fewest <= count <= most or (count < fewest and self.l1 <= SMALLEST * self._largest):
                 break
+            self.l1 *= _limited(count / math.sqrt(fewest * most))
         if machine.nonzero < self._k and enough is not None:  # a step led from too many to too few
             machine.problem.start_from(*enough)
         return report
 
     def _solve(self, l1: float, steps: int) -> SolveReport:
-        report = self._machine.solve(l1, 0.0, self._tolerance, steps)
+        report = self._machine.solve(l1, 0.0, self._tolerance, steps, bound=False)
         if report.steps == 0 and self._machine.nonzero < self._k:
             # Where little loss is left, any point is near the optimum: only a closer look brings features.
             self._tolerance = max(self._tolerance / 10, SMALLEST)
@@ -76,27 +87,42 @@ class RegularisationPath:
         return found
 
     def _search(self) -> tuple[float, NDArray[np.float64], float]:
-        """The largest l1 weight that leaves k features or more, and its solution."""
+        """An l1 weight that leaves k features or few more, and its solution: a line through the last
+        points, in logarithms, says where to look next."""
         machine, problem = self._machine, self._machine.problem
-        enough: tuple[float, NDArray[np.float64], float] | None = None
         best = (self.l1, problem.weights, problem.intercept)
-        too_large = math.inf
+        wanted = self._k * (1 + SPARE / 2)
+        many: Point | None = None  # the largest l1 weight that leaves k or more
+        few: Point | None = None
         l1 = self.l1
         for _ in range(STEPS):
             self._solve(l1, SEARCH_STEPS)
             count = machine.nonzero
             if count >= self._k:
-                enough = best = (l1, problem.weights, problem.intercept)
-                if count == self._k:
+                many, best = Point(l1, count), (l1, problem.weights, problem.intercept)
+                if count <= self._k * (1 + SPARE):
                     break
             else:
-                too_large = l1
-            if enough is None:
-                l1 /= STEP
-            elif math.isinf(too_large):
-                l1 *= STEP
-            elif too_large < CLOSE * enough[0]:
-                break
+                few = Point(l1, count)
+            if many and few:
+                if few.l1 < CLOSE * many.l1:
+                    break
+                l1 = _between(many, few, wanted)
             else:
-                l1 = math.sqrt(enough[0] * too_large)
+                l1 *= _limited(count / wanted)
         return best
+
+
+def _limited(factor: float) -> float:
+    """A step of the l1 weight: neither too far nor too short to matter."""
+    if factor >= 1:
+        return min(max(factor, SMALLEST_STEP), STEP)
+    return 1 / _limited(1 / max(factor, 1 / STEP))
+
+
+def _between(many: Point, few: Point, wanted: float) -> float:
+    """Where a line through both has as many as are wanted, away from either end."""
+    slope = math.log(many.count / max(few.count, 1))
+    share = math.log(many.count / wanted) / slope
+    share = min(max(share, MARGIN), 1 - MARGIN)
+    return many.l1 * (few.l1 / many.l1) ** share

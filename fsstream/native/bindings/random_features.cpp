@@ -234,11 +234,12 @@ void bind_problem(nb::module_& m) {
           nb::arg("columns"))
       .def(
           "solve",
-          [](SparseProblem& self, double l1, double l2, double tolerance, std::size_t steps) {
+          [](SparseProblem& self, double l1, double l2, double tolerance, std::size_t steps, bool bound) {
             const nb::gil_scoped_release released;
-            return self.solve({l1, l2, tolerance, steps});
+            return self.solve({l1, l2, tolerance, steps, bound});
           },
-          nb::arg("l1"), nb::arg("l2") = 0.0, nb::arg("tolerance") = 1e-3, nb::arg("steps") = 1000)
+          nb::arg("l1"), nb::arg("l2") = 0.0, nb::arg("tolerance") = 1e-3, nb::arg("steps") = 1000,
+          nb::arg("bound") = true)
       .def("fit_intercept", &SparseProblem::fit_intercept, nb::call_guard<nb::gil_scoped_release>())
       .def("gradients", [](SparseProblem& self) { return own(self.gradients()); })
       .def("slopes", [](const SparseProblem& self) { return own(self.slopes()); })

@@ -1,12 +1,17 @@
-// Weighted squares of a column, in single precision and fixed lanes: the same bits whatever the
-// registers. Sums are carried over to double every 1,024 elements.
+// Many columns of floats against one vector of doubles, with the same bits whatever the registers.
+//
+// Columns go four at a time, so that the vector is read once for four of them; each number is summed
+// in the order in which dot() and add_scaled() (core/dot.hpp) sum it.
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 namespace fsstream {
 
-// sum of d_i x_i^2
-double float_square_sum(const float* x, const float* d, std::size_t n);
+// out[j] = sum over i of columns[j][i] y[i]
+void dots(std::span<const float* const> columns, const double* y, std::size_t n, double* out);
+// y += sum over j of factors[j] columns[j], the columns in their order.
+void add_columns(std::span<const float* const> columns, std::span<const double> factors, double* y, std::size_t n);
 
 }  // namespace fsstream

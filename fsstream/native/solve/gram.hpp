@@ -1,9 +1,8 @@
 // Gram: G = sum over chosen rows i of f_i (x_i - m)(x_i - m)', for columns of floats: all products of
 // columns over weighted rows, centred by their weighted means.
 //
-// Rows are packed a few at a time, 32 columns side by side, and multiplied tile by tile, so that each
-// number that is read serves 32 products. Each entry sums over the rows in their order: the same bits
-// whatever the registers. In float: it shows a descent the way, and is no result.
+// Rows are packed a few at a time into panels (panels.hpp) and multiplied. Each entry sums over the rows in
+// their order: the same bits whatever the registers. In float: it shows a descent the way, and is no result.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +34,10 @@ class Gram {
              std::span<const double> factors, bool centred);
 
   std::size_t size() const { return size_; }
+  std::size_t stride() const { return stride_; }
   const float* row(std::size_t j) const { return entries_.data() + j * stride_; }
+  // All rows, for who wants to change them.
+  float* matrix() { return entries_.data(); }
   // Weighted means of the columns; 0 unless centred.
   std::span<const double> means() const { return means_; }
   static std::size_t bytes_for(std::size_t columns);

@@ -1,20 +1,14 @@
 #include "solve/quadratic_model.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
-#include <numeric>
 
 #include "core/lanes.hpp"
 #include "core/multiversion.hpp"
-#include "hash/mix.hpp"
 
 namespace fsstream {
 
 namespace {
 
-constexpr double kCurvatureShare = 0.99;  // of the whole: rows beyond it are the flattest
-constexpr std::size_t kFewestRows = 1024;
 constexpr std::size_t kMostSweeps = 1000;
 constexpr std::size_t kWholeSweep = 10;  // every so often all columns are looked at, not only those with a weight
 constexpr double kSmallestGain = 1e-3;   // of the first sweep's
@@ -27,50 +21,26 @@ void add_row(float a, const float* row, float* slopes, std::size_t n) {
 }
 const auto best_add_row = Compiled<&add_row>::best();
 
-// The smallest curvature among the largest ones that make up the share.
-double flattest(std::span<const double> curvatures, double total) {
-  std::vector<double> sorted(curvatures.begin(), curvatures.end());
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
-  double sum = 0;
-  for (const double one : sorted) {
-    sum += one;
-    if (sum >= kCurvatureShare * total) return one;
-  }
-  return 0.0;
-}
-
 }  // namespace
 
-void QuadraticModel::choose_rows(std::span<const double> curvatures, std::size_t most) {
-  total_ = sum_in_lanes(curvatures.size(), [&](std::size_t i) { return curvatures[i]; });
-  const double least = flattest(curvatures, total_);
-  const auto curved = [&](std::size_t i) { return curvatures[i] > 0.0 && curvatures[i] >= least; };
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < curvatures.size(); ++i) count += curved(i);
-  sampled_ = count > most;
-  SplitMix draws(count);
-  rows_.clear();
-  factors_.clear();
-  rows_.reserve(count);
-  factors_.reserve(count);
-  for (std::size_t i = 0; i < curvatures.size(); ++i) {
-    if (!curved(i) || (sampled_ && draws.below(count) >= most)) continue;
-    rows_.push_back(static_cast<std::uint32_t>(i));
-    factors_.push_back(curvatures[i]);
-  }
-  const double taken = sum_in_lanes(factors_.size(), [&](std::size_t i) { return factors_[i]; });
-  for (double& factor : factors_) factor *= total_ / taken;
+void QuadraticModel::build(std::span<const std::uint32_t> members, std::span<const float* const> columns,
+                           std::span<const double> curvatures, std::size_t rows_a_column, bool intercept) {
+  rows_.choose(curvatures, rows_a_column * columns.size());
+  gram_.build(columns, rows_.rows(), rows_.factors(), intercept);
+  members_.assign(members.begin(), members.end());
+  total_ = rows_.total();
+  reused_ = false;
 }
 
-void QuadraticModel::build(std::span<const float* const> columns, std::span<const double> curvatures,
-                           std::size_t rows_a_column, bool intercept) {
-  choose_rows(curvatures, std::max(kFewestRows, rows_a_column * columns.size()));
-  gram_.build(columns, rows_, factors_, intercept);
+void QuadraticModel::use_again(std::span<const double> curvatures) {
+  total_ = sum_in_lanes(curvatures.size(), [&](std::size_t i) { return curvatures[i]; });
+  reused_ = true;
 }
 
 std::vector<double> QuadraticModel::minimise(std::span<const double> gradients, std::span<const double> weights,
                                              double l1, double l2) const {
   const std::size_t size = gram_.size();
+  const double scale = rows_.total() > 0.0 ? total_ / rows_.total() : 1.0;
   std::vector<double> steps(size);
   AlignedFloats slopes;
   slopes.assign_zeros(std::max<std::size_t>(size, 1));
@@ -82,11 +52,11 @@ std::vector<double> QuadraticModel::minimise(std::span<const double> gradients, 
       const double at = weights[j] + steps[j];
       if (sweep % kWholeSweep != 0 && at == 0.0) continue;
       const float* row = gram_.row(j);
-      const double bend = static_cast<double>(row[j]) + l2 + kSmallestDiagonal;
+      const double bend = scale * static_cast<double>(row[j]) + l2 + kSmallestDiagonal;
       const double slope = static_cast<double>(slopes.data()[j]) + l2 * at;
       const double moved = shrunk(at - slope / bend, l1 / bend) - at;
       if (moved == 0.0) continue;
-      best_add_row(static_cast<float>(moved), row, slopes.data(), size);
+      best_add_row(static_cast<float>(scale * moved), row, slopes.data(), size);
       steps[j] += moved;
       gain += bend * moved * moved;
     }

@@ -23,7 +23,12 @@ constexpr std::size_t kRowsAColumn = 6;  // of the second-order model, to begin 
 constexpr double kSmallestCurvature = 1e-12;
 constexpr double kArmijo = 0.01;
 constexpr int kMostHalvings = 30;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kGoodProgress = 0.7;        // of the gap, in one step; else the model is made anew
+constexpr std::size_t kLackingShare = 20;    // a model lacks at most a twentieth of the columns that move
+constexpr double kResidual = 1e-3;           // of the energy: Newton's own iterations do the rest
 constexpr std::size_t kMostConjugateSteps = 200;
+constexpr std::size_t kStaleSteps = 30;  // so many, and the next Newton step has a preconditioner of its own
 
 }  // namespace
 
@@ -50,6 +55,7 @@ SparseProblem::SparseProblem(std::string_view loss, std::span<const float> targe
 
 void SparseProblem::retarget(std::span<const float> targets, std::span<const float> importance) {
   if (targets.size() != importance.size()) throw std::invalid_argument("one importance a row");
+  model_.forget();
   if (!columns_.empty() && targets.size() != rows()) throw std::invalid_argument("the columns have other rows");
   targets_.assign(targets.begin(), targets.end());
   costs_.assign(importance.begin(), importance.end());
@@ -64,7 +70,7 @@ void SparseProblem::retarget(std::span<const float> targets, std::span<const flo
 
 std::size_t SparseProblem::bytes_for(std::size_t rows, std::size_t columns) {
   // targets, costs, decision, slopes, curvatures, a dual point, a step and its trial; the model's rows, at most
-  constexpr std::size_t kVectors = 8 * sizeof(double) + QuadraticModel::kRowBytes;
+  constexpr std::size_t kVectors = 8 * sizeof(double) + CurvedRows::kRowBytes;
   return rows * (kVectors + columns * sizeof(float)) + 64 * columns + Gram::bytes_for(columns);
 }
 
@@ -109,6 +115,7 @@ double SparseProblem::penalty(std::span<const double> w, const SolveOptions& opt
 }
 
 std::vector<float*> SparseProblem::open(std::size_t count) {
+  model_.forget();
   std::vector<float*> opened;
   for (std::size_t i = 0; i < count; ++i) {
     Buffer<float> column;
@@ -129,12 +136,34 @@ void SparseProblem::start_from(std::span<const double> weights, double intercept
   if (weights.size() != columns()) throw std::invalid_argument("one weight a column");
   weights_.assign(weights.begin(), weights.end());
   bias_ = intercept;
-  std::fill(decision_.begin(), decision_.end(), bias_);
-  for (std::size_t j = 0; j < columns(); ++j)
-    if (weights_[j] != 0.0) add_scaled(weights_[j], columns_[j].data(), decision_.data(), rows());
+  model_.forget();
+  sum_columns(weights_, bias_, decision_);
+}
+
+// out = Phi factors + b
+void SparseProblem::sum_columns(std::span<const double> factors, double b, std::vector<double>& out) const {
+  out.assign(rows(), b);
+  std::vector<const float*> some;
+  std::vector<double> theirs;
+  for (std::size_t j = 0; j < columns(); ++j) {
+    if (factors[j] == 0.0) continue;
+    some.push_back(columns_[j].data());
+    theirs.push_back(factors[j]);
+  }
+  add_columns(some, theirs, out.data(), rows());
+}
+
+// Phi' v
+std::vector<double> SparseProblem::products_with(std::span<const double> v) const {
+  std::vector<const float*> all;
+  for (const Buffer<float>& column : columns_) all.push_back(column.data());
+  std::vector<double> found(columns());
+  dots(all, v.data(), rows(), found.data());
+  return found;
 }
 
 void SparseProblem::keep(std::span<const std::uint32_t> columns) {
+  model_.forget();
   std::vector<Buffer<float>> kept;
   std::vector<double> weights;
   std::vector<bool> stays(columns_.size());
@@ -195,9 +224,7 @@ std::vector<double> SparseProblem::slopes() const {
 
 std::vector<double> SparseProblem::gradients() {
   take_slopes();
-  std::vector<double> found(columns());
-  for (std::size_t j = 0; j < columns(); ++j) found[j] = dot(columns_[j].data(), slopes_.data(), rows());
-  return found;
+  return products_with(slopes_);
 }
 
 // Slopes that b leaves not quite at rest are no dual point: they must sum to zero, within the
@@ -232,12 +259,8 @@ double SparseProblem::find_gap(double objective, const SolveOptions& options) {
   take_slopes();
   std::vector<double> dual = slopes_;
   make_feasible(dual);
-  gradients_.resize(columns());
-  double largest = 0;
-  for (std::size_t j = 0; j < columns(); ++j) {
-    gradients_[j] = dot(columns_[j].data(), dual.data(), rows());
-    largest = std::max(largest, std::abs(gradients_[j]));
-  }
+  gradients_ = products_with(dual);
+  const double largest = steepest();
   const double share = options.l2 > 0.0 || largest <= options.l1 ? 1.0 : options.l1 / largest;
   return objective - dual_value(dual, options, share);
 }
@@ -270,67 +293,86 @@ std::vector<std::uint32_t> SparseProblem::columns_that_move(double l1) const {
   return moving;
 }
 
-// The minimum of the second-order model over the columns that may move.
-void SparseProblem::take_newton_step(const SolveOptions& options, Step& step) {
-  const std::vector<std::uint32_t> moving = columns_that_move(options.l1);
+// The numbers and places of the columns of a new model: when they are most of those at hand, all.
+void SparseProblem::build_model(std::vector<std::uint32_t> moving) {
+  if (2 * moving.size() > columns()) {
+    moving.resize(columns());
+    std::iota(moving.begin(), moving.end(), 0U);
+  }
   std::vector<const float*> columns;
+  for (const std::uint32_t j : moving) columns.push_back(columns_[j].data());
+  model_.build(moving, columns, curvatures_, rows_a_column_, fits_intercept_);
+}
+
+// The minimum of the second-order model over the columns that may move; a model at hand will do while it
+// lacks few of them.
+void SparseProblem::take_newton_step(const SolveOptions& options, Step& step) {
+  std::vector<std::uint32_t> moving = columns_that_move(options.l1);
+  const auto known = model_.members();
+  const auto lacking = std::ranges::count_if(
+      moving, [&](std::uint32_t j) { return !std::binary_search(known.begin(), known.end(), j); });
+  if (static_cast<std::size_t>(lacking) * kLackingShare > known.size())
+    build_model(std::move(moving));
+  else
+    model_.use_again(curvatures_);
+  const auto members = model_.members();
   std::vector<double> gradients, weights;
-  for (const std::uint32_t j : moving) {
-    columns.push_back(columns_[j].data());
+  for (const std::uint32_t j : members) {
     gradients.push_back(gradients_[j]);
     weights.push_back(weights_[j]);
   }
-  model_.build(columns, curvatures_, rows_a_column_, fits_intercept_);
   const std::vector<double> steps = model_.minimise(gradients, weights, options.l1, options.l2);
-  for (std::size_t place = 0; place < moving.size(); ++place) step.weights[moving[place]] = steps[place];
+  for (std::size_t place = 0; place < members.size(); ++place) step.weights[members[place]] = steps[place];
   if (fits_intercept_)
     step.bias = model_.bias_step(steps, sum_in_lanes(rows(), [&](std::size_t i) { return slopes_[i]; }));
 }
 
-// (Phi' D Phi + l2) step = -(Phi' s + l2 w), b as one more column of ones; Jacobi-preconditioned.
-std::size_t SparseProblem::conjugate_gradients(const SolveOptions& options, Step& step) {
-  const std::size_t size = columns() + 1;  // the last is b
-  std::vector<double> residual(size), direction(size), product(size), diagonal(size, 1.0), along(rows());
-  for (std::size_t j = 0; j < columns(); ++j)
-    residual[j] = -(dot(columns_[j].data(), slopes_.data(), rows()) + options.l2 * weights_[j]);
-  residual.back() = fits_intercept_ ? -sum_in_lanes(rows(), [&](std::size_t i) { return slopes_[i]; }) : 0.0;
-  const double curvature_sum = sum_in_lanes(rows(), [&](std::size_t i) { return curvatures_[i]; });
-  std::vector<float> d(curvatures_.begin(), curvatures_.end());
-  for (std::size_t j = 0; j < columns(); ++j)
-    diagonal[j] = float_square_sum(columns_[j].data(), d.data(), rows()) + options.l2 + kSmallestCurvature;
-  diagonal.back() = std::max(curvature_sum, kSmallestCurvature);
-  const auto scaled_square = [&] {
-    return sum_in_lanes(size, [&](std::size_t j) { return residual[j] * residual[j] / diagonal[j]; });
-  };
-  double square = scaled_square();
-  const double wanted = square * 1e-4;  // of the squared residual: Newton's own iterations do the rest
-  for (std::size_t j = 0; j < size; ++j) direction[j] = residual[j] / diagonal[j];
-  std::size_t steps = 0;
-  for (; steps < kMostConjugateSteps && square > wanted && square > 0.0; ++steps) {
-    std::fill(along.begin(), along.end(), direction.back());
-    for (std::size_t j = 0; j < columns(); ++j) add_scaled(direction[j], columns_[j].data(), along.data(), rows());
-    for (std::size_t i = 0; i < rows(); ++i) along[i] *= curvatures_[i];
-    for (std::size_t j = 0; j < columns(); ++j)
-      product[j] = dot(columns_[j].data(), along.data(), rows()) + options.l2 * direction[j];
-    product.back() = fits_intercept_ ? sum_in_lanes(rows(), [&](std::size_t i) { return along[i]; }) : 0.0;
-    const double bend = sum_in_lanes(size, [&](std::size_t j) { return direction[j] * product[j]; });
-    if (!(bend > 0.0)) break;
-    const double length = square / bend;
-    for (std::size_t j = 0; j < columns(); ++j) step.weights[j] += length * direction[j];
-    step.bias += length * direction.back();
-    for (std::size_t j = 0; j < size; ++j) residual[j] -= length * product[j];
-    const double before = square;
-    square = scaled_square();
-    for (std::size_t j = 0; j < size; ++j) direction[j] = residual[j] / diagonal[j] + square / before * direction[j];
+// (Phi' D Phi + l2) step = -(Phi' s + l2 w), b at its best for each step; preconditioned.
+std::size_t SparseProblem::conjugate_gradients(const SolveOptions& options, RidgeModel& inverse, Step& step) const {
+  if (!inverse.built()) {
+    std::vector<const float*> all;
+    for (const Buffer<float>& column : columns_) all.push_back(column.data());
+    inverse.build(all, curvatures_, options.l2, fits_intercept_);
   }
+  const double curvature_sum = sum_in_lanes(rows(), [&](std::size_t i) { return curvatures_[i]; });
+  const auto best_bias = [&](std::span<const double> along) {
+    if (!fits_intercept_ || curvature_sum < kSmallestCurvature) return 0.0;
+    return -sum_in_lanes(rows(), [&](std::size_t i) { return curvatures_[i] * along[i]; }) / curvature_sum;
+  };
+  std::vector<double> residual(columns()), along;
+  for (std::size_t j = 0; j < columns(); ++j) residual[j] = -(gradients_[j] + options.l2 * weights_[j]);
+  std::vector<double> solved = residual;
+  inverse.apply(solved);
+  const auto energy = [&] {
+    return sum_in_lanes(columns(), [&](std::size_t j) { return residual[j] * solved[j]; });
+  };
+  std::vector<double> direction = solved;
+  double left = energy();
+  const double wanted = left * kResidual;
+  std::size_t steps = 0;
+  for (; steps < kMostConjugateSteps && left > wanted && left > 0.0; ++steps) {
+    sum_columns(direction, 0.0, along);
+    const double bias = best_bias(along);
+    for (std::size_t i = 0; i < rows(); ++i) along[i] = curvatures_[i] * (along[i] + bias);
+    std::vector<double> product = products_with(along);
+    for (std::size_t j = 0; j < columns(); ++j) product[j] += options.l2 * direction[j];
+    const double bend = sum_in_lanes(columns(), [&](std::size_t j) { return direction[j] * product[j]; });
+    if (!(bend > 0.0)) break;
+    const double length = left / bend;
+    for (std::size_t j = 0; j < columns(); ++j) step.weights[j] += length * direction[j];
+    step.bias += length * bias;
+    for (std::size_t j = 0; j < columns(); ++j) residual[j] -= length * product[j];
+    solved = residual;
+    inverse.apply(solved);
+    const double before = left;
+    left = energy();
+    for (std::size_t j = 0; j < columns(); ++j) direction[j] = solved[j] + left / before * direction[j];
+  }
+  if (steps > kStaleSteps) inverse.forget();
   return steps;
 }
 
-void SparseProblem::sum_step(Step& step) const {
-  step.decision.assign(rows(), step.bias);
-  for (std::size_t j = 0; j < columns(); ++j)
-    if (step.weights[j] != 0.0) add_scaled(step.weights[j], columns_[j].data(), step.decision.data(), rows());
-}
+void SparseProblem::sum_step(Step& step) const { sum_columns(step.weights, step.bias, step.decision); }
 
 // Takes the step, or as much of it as makes F fall; returns the share, 0 when none does.
 double SparseProblem::search_line(const SolveOptions& options, Step& step) {
@@ -358,27 +400,35 @@ SolveReport SparseProblem::solve(const SolveOptions& options) {
   const double wanted = options.tolerance * level_;
   rows_a_column_ = kRowsAColumn;
   SolveOptions now = options;
+  RidgeModel inverse;
   const bool cold = std::ranges::all_of(weights_, [](double w) { return w == 0.0; });
-  if (cold && options.l1 > 0.0) now.l1 = std::numeric_limits<double>::infinity();
+  if (cold && options.l1 > 0.0) now.l1 = kInfinity;
+  double last_gap = kInfinity;
   while (true) {
     fit_intercept();
     report.loss = loss();
     report.objective = report.loss + penalty(weights_, options);
-    report.gap = find_gap(report.objective, options);
-    if (report.gap <= wanted || report.steps >= options.steps) break;
+    const bool last = report.steps >= options.steps;
+    report.gap = last && !options.bound ? kInfinity : find_gap(report.objective, options);
+    if (report.gap <= wanted || last) break;
+    if (report.gap > kGoodProgress * last_gap) model_.forget();
+    last_gap = report.gap;
     Step step{std::vector<double>(columns()), 0.0, {}};
     if (options.l1 > 0.0) {
       if (now.l1 > options.l1) now.l1 = std::max(options.l1, std::min(now.l1 / 2, steepest() / kSteepest));
       take_newton_step(now, step);
       ++report.steps;
     } else {
-      report.steps += conjugate_gradients(options, step);
+      report.steps += conjugate_gradients(options, inverse, step);
     }
     sum_step(step);
     const double length = search_line(now, step);
     const bool sampled = options.l1 > 0.0 && model_.sampled();
-    if (length == 0.0 && !sampled) break;
-    if (length < 1.0 && sampled) rows_a_column_ *= 2;
+    if (length < 1.0) {
+      if (length == 0.0 && !sampled && (options.l1 == 0.0 || !model_.reused())) break;
+      if (sampled) rows_a_column_ *= 2;
+      model_.forget();
+    }
   }
   return report;
 }

@@ -16,7 +16,9 @@
 //   end         the duality gap is below what is asked: s = dL/du, made to sum to zero and scaled
 //               so that |Phi_j.s| <= l1, is dual feasible (with l2 no scaling is needed).
 //   precision   the model is in float, gradients and gap in double: it only has to point the way.
-// With l1 = 0 the model is minimised by conjugate gradients instead: no coordinate is ever zero.
+//   model       serves several steps on the same columns: while the gap shrinks well, and full steps hold.
+// With l1 = 0 the model is minimised by conjugate gradients instead, over all rows and preconditioned by a
+// factored model of some (ridge_model.hpp): no coordinate is ever zero.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +29,7 @@
 #include "core/buffer.hpp"
 #include "core/feature_map.hpp"
 #include "solve/quadratic_model.hpp"
+#include "solve/ridge_model.hpp"
 
 namespace fsstream {
 
@@ -35,6 +38,7 @@ struct SolveOptions {
   double l2 = 0;
   double tolerance = 1e-3;   // of the gap, as a share of F at w = 0, b at its best
   std::size_t steps = 1000;  // at most: Newton's, or with l1 = 0 those of conjugate gradients
+  bool bound = true;         // find the gap even where the steps are used up: a pass over the columns
 };
 
 struct SolveReport {
@@ -95,8 +99,11 @@ class SparseProblem {
   double find_gap(double objective, const SolveOptions& options);
   double steepest() const;
   std::vector<std::uint32_t> columns_that_move(double l1) const;
+  void build_model(std::vector<std::uint32_t> moving);
   void take_newton_step(const SolveOptions& options, Step& step);
-  std::size_t conjugate_gradients(const SolveOptions& options, Step& step);
+  std::size_t conjugate_gradients(const SolveOptions& options, RidgeModel& inverse, Step& step) const;
+  void sum_columns(std::span<const double> factors, double b, std::vector<double>& out) const;
+  std::vector<double> products_with(std::span<const double> v) const;
   void sum_step(Step& step) const;
   double search_line(const SolveOptions& options, Step& step);
 
