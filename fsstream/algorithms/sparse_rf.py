@@ -17,6 +17,7 @@ Paper      Yen, Lin, Lin, Ravikumar, Dhillon: Sparse Random Features Algorithm a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,7 +26,7 @@ import numpy as np
 from fsstream.algorithms.learner import Common, Task, parameter
 from fsstream.algorithms.random_features.learner import KernelLearner
 from fsstream.algorithms.random_features.parameters import KernelParameters
-from fsstream.algorithms.random_features.path import RegularisationPath
+from fsstream.algorithms.random_features.path import TO_SEARCH_IN, RegularisationPath
 from fsstream.errors import UsageError
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class SparseRf(KernelLearner):
         k = self.common.k if self.common.l1 is None else None
         literal = asked.rule == "paper"
         each, final = (LITERAL_STEPS,) * 2 if literal else (asked.steps, LAST_STEPS)
-        path = RegularisationPath(machine, k, asked.tolerance, self.l1) if k else None
+        path = RegularisationPath(machine, k, self.l1) if k else None
         if k:
             machine.check_room(2 * k + 1)
         while machine.drawn < self.total:
@@ -105,12 +106,18 @@ class SparseRf(KernelLearner):
                 last = machine.drawn == self.total
                 steps = final if last else each
                 report = machine.solve(self.l1, 0.0, asked.tolerance, steps, bound=last or literal)
-            machine.drop_zeros(at_least=k or 0)
+            machine.drop_zeros(at_least=self._fewest(k))
             self.note_round(report.objective)
         if path:
             self.l1 = path.reduce(refit=asked.refit == "yes" and not literal)
         elif self.common.k:
             machine.keep_largest(self.common.k)
+
+    def _fewest(self, k: int | None) -> int:
+        """Features that stay after a round, with a weight or without."""
+        if not k:
+            return 0
+        return k if self.machine.drawn < self.total else math.ceil(TO_SEARCH_IN * k)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """With the l1 weight of the last round."""

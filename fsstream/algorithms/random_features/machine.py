@@ -150,9 +150,7 @@ class Machine:
             yield Fill(self.problem, self.rows, [self.map_of(group) for group in groups])
         self.numbers = np.concatenate([self.numbers, numbers])
 
-    def solve(
-        self, l1: float, l2: float, tolerance: float, steps: int, *, bound: bool = True
-    ) -> SolveReport:
+    def solve(self, l1: float, l2: float, tolerance: float, steps: int, *, bound: bool = True) -> SolveReport:
         """Minimise over the weights of the features at hand; without `bound` the gap is left open when
         the steps are used up."""
         report = self.problem.solve(l1, l2, tolerance, steps, bound)

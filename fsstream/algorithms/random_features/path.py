@@ -15,19 +15,20 @@ if TYPE_CHECKING:
     from fsstream._native import SolveReport
     from fsstream.algorithms.random_features.machine import Machine
 
-MOST_IN_ROUNDS = 2.0  # times k
-SHARE_IN_ROUNDS = 0.5  # of the features at hand: more could not be wanted of them
+MOST_IN_ROUNDS = 1.5  # times k
+SHARE_IN_ROUNDS = 0.5  # of the features drawn so far: more are not wanted of the first ones
 TRIES = 3  # in a round
-STEPS = 40  # of the search at the end
+TO_SEARCH_IN = 1.2  # times k: the features that are left for the search, at least
+STEPS = 20  # of the search at the end
 STEP = 3.0  # at most, from one l1 weight to the next
 SMALLEST_STEP = 1.05
 SMALLEST = 1e-9  # of the l1 weight that leaves nothing
-SPARE = 0.02  # the search ends with so many features more than k, a share, and the smallest go
+SPARE = 0.04  # the search ends with so many features more than k, a share, and the smallest go
 MARGIN = 0.1  # of the bracket, that a guess keeps from its ends
 CLOSE = 1.002
-SEARCH_STEPS = 20
+SEARCH_STEPS = 2  # all of them are taken: a loose end would keep the count where it is
 REFIT_RIDGE = 10.0  # over N
-REFIT_TOLERANCE = 1e-4
+REFIT_TOLERANCE = 3e-4
 REFIT_STEPS = 2000
 
 
@@ -41,10 +42,9 @@ class Point(NamedTuple):
 class RegularisationPath:
     """l1 weights for k; warm starts from one to the next."""
 
-    def __init__(self, machine: Machine, k: int, tolerance: float, l1: float) -> None:
+    def __init__(self, machine: Machine, k: int, l1: float) -> None:
         self._machine = machine
         self._k = k
-        self._tolerance = tolerance
         self._largest = 0.0  # gradient without weights
         self.l1 = l1  # 0: not known yet
 
@@ -52,13 +52,13 @@ class RegularisationPath:
         """Solve with the l1 weight of the last round, and a few others when k asks for it."""
         machine = self._machine
         most = MOST_IN_ROUNDS * self._k
-        fewest = min(self._k, SHARE_IN_ROUNDS * len(machine.numbers))
+        fewest = min(self._k, SHARE_IN_ROUNDS * machine.drawn)
         if self.l1 == 0.0:
             self._largest = machine.largest_gradient()
             self.l1 = self._largest / 10
         enough = None
         for _ in range(TRIES):
-            report = self._solve(self.l1, steps)
+            report = machine.solve(self.l1, 0.0, 0.0, steps, bound=False)
             count = machine.nonzero
             if count >= self._k:
                 enough = (machine.problem.weights, machine.problem.intercept)
@@ -67,13 +67,6 @@ class RegularisationPath:
             self.l1 *= _limited(count / math.sqrt(fewest * most))
         if machine.nonzero < self._k and enough is not None:  # a step led from too many to too few
             machine.problem.start_from(*enough)
-        return report
-
-    def _solve(self, l1: float, steps: int) -> SolveReport:
-        report = self._machine.solve(l1, 0.0, self._tolerance, steps, bound=False)
-        if report.steps == 0 and self._machine.nonzero < self._k:
-            # Where little loss is left, any point is near the optimum: only a closer look brings features.
-            self._tolerance = max(self._tolerance / 10, SMALLEST)
         return report
 
     def reduce(self, *, refit: bool) -> float:
@@ -96,7 +89,7 @@ class RegularisationPath:
         few: Point | None = None
         l1 = self.l1
         for _ in range(STEPS):
-            self._solve(l1, SEARCH_STEPS)
+            machine.solve(l1, 0.0, 0.0, SEARCH_STEPS, bound=False)
             count = machine.nonzero
             if count >= self._k:
                 many, best = Point(l1, count), (l1, problem.weights, problem.intercept)

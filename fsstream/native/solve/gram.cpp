@@ -10,13 +10,17 @@ namespace fsstream {
 
 namespace {
 
-constexpr std::size_t kDepth = 128;  // rows at a time: two panels fit the nearest cache
+constexpr std::size_t kPacked = 512;  // rows at a time: few jumps from column to column
+constexpr std::size_t kDepth = 128;   // multiplied at a time: two panels fit the nearest cache
+
+// Where the first row of a column is packed.
+std::size_t place_of(std::size_t column) { return column / kPanel * kPanel * kPacked + column % kPanel; }
 
 }  // namespace
 
 std::size_t Gram::bytes_for(std::size_t columns) {
   const std::size_t side = in_panels(columns);
-  return side * (side + kDepth) * sizeof(float);
+  return side * (side + kPacked) * sizeof(float);
 }
 
 void Gram::find_means(std::span<const float* const> columns, std::span<const std::uint32_t> rows,
@@ -46,16 +50,17 @@ void Gram::build(std::span<const float* const> columns, std::span<const std::uin
   std::vector<float> roots(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) roots[i] = static_cast<float>(std::sqrt(factors[i]));
   AlignedFloats packed;
-  packed.assign_zeros(stride_ * kDepth);
-  for (std::size_t begin = 0; begin < rows.size(); begin += kDepth) {
-    const std::size_t depth = std::min(kDepth, rows.size() - begin);
-    const auto some = rows.subspan(begin, depth);
+  packed.assign_zeros(stride_ * kPacked);
+  for (std::size_t begin = 0; begin < rows.size(); begin += kPacked) {
+    const std::size_t some = std::min(kPacked, rows.size() - begin);
     for (std::size_t j = 0; j < size_; ++j)
-      pack(columns[j], means_[j], some, &roots[begin], packed.data() + j / kPanel * kPanel * kDepth + j % kPanel);
+      pack(columns[j], means_[j], rows.subspan(begin, some), &roots[begin], packed.data() + place_of(j));
     for (std::size_t right = 0; right < stride_; right += kPanel)
       for (std::size_t left = 0; left <= right; left += kPanel)
-        add_panel_product(packed.data() + left * kDepth, packed.data() + right * kDepth, depth,
-                          entries_.data() + left * stride_ + right, stride_);
+        for (std::size_t from = 0; from < some; from += kDepth)
+          add_panel_product(packed.data() + place_of(left) + from * kPanel,
+                            packed.data() + place_of(right) + from * kPanel, std::min(kDepth, some - from),
+                            entries_.data() + left * stride_ + right, stride_);
   }
   mirror();
 }

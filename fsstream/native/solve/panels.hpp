@@ -6,7 +6,6 @@
 
 #include <cstddef>
 
-
 namespace fsstream {
 
 inline constexpr std::size_t kPanel = 32;

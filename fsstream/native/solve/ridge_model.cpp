@@ -1,5 +1,7 @@
 #include "solve/ridge_model.hpp"
 
+#include <algorithm>
+
 #include "solve/cholesky.hpp"
 #include "solve/curved_rows.hpp"
 
@@ -7,7 +9,8 @@ namespace fsstream {
 
 namespace {
 
-constexpr std::size_t kRowsAColumn = 3;  // more of them cost more than the passes they spare
+constexpr std::size_t kRowsAColumn = 6;
+constexpr std::size_t kWorth = 300;  // so many passes' work, at most, goes into the products
 // Of the diagonal's mean: below it rounding has its say in sums of as many floats.
 constexpr double kRounding = 1e-4;
 
@@ -16,7 +19,9 @@ constexpr double kRounding = 1e-4;
 void RidgeModel::build(std::span<const float* const> columns, std::span<const double> curvatures, double l2,
                        bool intercept) {
   CurvedRows some;
-  some.choose(curvatures, kRowsAColumn * columns.size());
+  const std::size_t size = columns.size();
+  const std::size_t worth = kWorth * curvatures.size() / (size * size + 1);
+  some.choose(curvatures, std::clamp<std::size_t>(worth, 1, kRowsAColumn) * size);
   gram_.build(columns, some.rows(), some.factors(), intercept);
   double trace = 0;
   for (std::size_t j = 0; j < gram_.size(); ++j) trace += static_cast<double>(gram_.row(j)[j]);

@@ -19,16 +19,16 @@ constexpr double kActiveShare = 0.9;     // of l1: columns with a smaller gradie
 constexpr double kSteepest = 6.0;        // times l1: from w = 0 the first steps are taken with a larger l1
 constexpr std::size_t kNewShare = 3;     // new columns that may move: a third of those with a weight,
 constexpr std::size_t kFewestNew = 256;  // or so many
-constexpr std::size_t kRowsAColumn = 6;  // of the second-order model, to begin with
+constexpr std::size_t kRowsAColumn = 4;  // of the second-order model, to begin with
 constexpr double kSmallestCurvature = 1e-12;
 constexpr double kArmijo = 0.01;
 constexpr int kMostHalvings = 30;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kGoodProgress = 0.7;        // of the gap, in one step; else the model is made anew
-constexpr std::size_t kLackingShare = 20;    // a model lacks at most a twentieth of the columns that move
-constexpr double kResidual = 1e-3;           // of the energy: Newton's own iterations do the rest
+constexpr double kGoodProgress = 0.7;      // of the gap, in one step; else the model is made anew
+constexpr std::size_t kLackingShare = 20;  // a model lacks at most a twentieth of the columns that move
+constexpr double kResidual = 1e-2;         // of the energy: Newton's own iterations do the rest
 constexpr std::size_t kMostConjugateSteps = 200;
-constexpr std::size_t kStaleSteps = 30;  // so many, and the next Newton step has a preconditioner of its own
+constexpr std::size_t kStaleSteps = 10;  // so many, and the next Newton step has a preconditioner of its own
 
 }  // namespace
 
@@ -295,7 +295,7 @@ std::vector<std::uint32_t> SparseProblem::columns_that_move(double l1) const {
 
 // The numbers and places of the columns of a new model: when they are most of those at hand, all.
 void SparseProblem::build_model(std::vector<std::uint32_t> moving) {
-  if (2 * moving.size() > columns()) {
+  if (5 * moving.size() > 4 * columns()) {
     moving.resize(columns());
     std::iota(moving.begin(), moving.end(), 0U);
   }
@@ -343,9 +343,7 @@ std::size_t SparseProblem::conjugate_gradients(const SolveOptions& options, Ridg
   for (std::size_t j = 0; j < columns(); ++j) residual[j] = -(gradients_[j] + options.l2 * weights_[j]);
   std::vector<double> solved = residual;
   inverse.apply(solved);
-  const auto energy = [&] {
-    return sum_in_lanes(columns(), [&](std::size_t j) { return residual[j] * solved[j]; });
-  };
+  const auto energy = [&] { return sum_in_lanes(columns(), [&](std::size_t j) { return residual[j] * solved[j]; }); };
   std::vector<double> direction = solved;
   double left = energy();
   const double wanted = left * kResidual;
