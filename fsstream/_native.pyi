@@ -1103,7 +1103,12 @@ class SparseProblem:
     """l1 |w| + l2/2 |w|^2 + mean loss over dense columns, solved from where it is."""
 
     def __init__(
-        self, loss: str, targets: NDArray[np.float32], importance: NDArray[np.float32], intercept: bool
+        self,
+        loss: str,
+        targets: NDArray[np.float32],
+        importance: NDArray[np.float32],
+        intercept: bool,
+        threads: int = 1,
     ) -> None: ...
     @staticmethod
     def bytes_for(rows: int, columns: int) -> int: ...

@@ -120,7 +120,7 @@ class Boosting(RandomFeatureLearner):
         machine, inputs = self.machine, self.machine.basis.inputs
         machine.check_room(len(machine.numbers) + len(inputs) + 1)
         ones = np.ones(machine.rows.rows, np.float32)
-        greedy = SparseProblem("logistic", np.ones_like(ones), ones, True)
+        greedy = SparseProblem("logistic", np.ones_like(ones), ones, True, self.common.threads)
         offsets = (-inputs.centres * inputs.inverses).astype(np.float32)
         plain = FeatureMap("plain", np.diag(inputs.inverses).astype(np.float32), offsets)
         yield Fill(greedy, machine.rows, [plain])

@@ -192,10 +192,12 @@ def learned(
     k: int | None = None,
     l1: float | None = None,
     memory: int = 1 << 28,
+    threads: int = 1,
     pieces: int = 1,
     **parameters: Any,
 ) -> SparseRf:
-    learner = SparseRf(Common(k=k, l1=l1, memory=memory), SparseRfParameters(**parameters), Task(loss))
+    common = Common(k=k, l1=l1, memory=memory, threads=threads)
+    learner = SparseRf(common, SparseRfParameters(**parameters), Task(loss))
     again = True
     while again:
         for rows in np.array_split(np.arange(len(y)), pieces):
@@ -245,6 +247,62 @@ def test_the_gap_to_the_limit_falls_like_one_over_the_features_drawn():
     best = min(path[-1] for path in paths)
     gaps = np.mean([path[:-1] for path in paths], axis=0) - best
     assert all(gap * size <= 1.5 * gaps[0] * sizes[0] for gap, size in zip(gaps, sizes, strict=True))
+
+
+def kernel_bound(X: np.ndarray, y: np.ndarray, l1: float, width: float) -> tuple[float, float]:
+    """The right side of (22) without its last term, and |w*|^2, of the best ridge; squared loss."""
+    n = len(y)
+    K = np.exp(-((X[:, None, :] - X[None, :, :]) ** 2).sum(-1) / (2 * width**2))
+    found = []
+    for ridge in l1 * 10.0 ** np.arange(-3, 3.1, 0.5):
+        weights = np.linalg.solve(K + n * ridge * np.eye(n), y)
+        square = float(weights @ K @ weights)
+        found.append((l1 * math.sqrt(square) + 0.5 * float(np.mean((K @ weights - y) ** 2)), square))
+    return min(found)
+
+
+def test_the_gap_to_the_kernel_methods_bound_shrinks_like_one_over_the_features_drawn():
+    """Corollary 1: F(D) <= bound + 2 gamma |w*|^2 / (D - c), in the mean of several draws."""
+    X, y = problem_data(6, 120, 2, "squared")
+    l1, width, gamma = 0.003, 0.7, 2.0  # gamma: curvature of the loss, times the square of a feature
+    bound, square = kernel_bound(X, y.astype(np.float64), l1, width)
+    excess = 2 * gamma * square
+    c = 2 * (0.5 * float(np.mean(y**2)) - bound) / (gamma * square)
+    sizes = [10, 20, 40, 80, 160, 320, 640]
+    objectives = []
+    for seed in range(5):
+        learner = SparseRf(
+            Common(l1=l1, seed=seed, intercept=False),
+            SparseRfParameters(draw=10, rounds=64, steps=20, tolerance=1e-4, width=width, scale="none"),
+            Task("squared"),
+        )
+        learner.update(batch_of(X, y))
+        learner.end_pass()
+        course = learner.facts()["objectives"]
+        objectives.append([course[size // 10 - 1] for size in sizes])
+    gaps = np.mean(objectives, axis=0) - bound
+    assert gaps[0] > 0
+    assert all(gap <= excess / (size - c) for gap, size in zip(gaps, sizes, strict=True))
+    assert all(gap * size <= 1.5 * gaps[0] * sizes[0] for gap, size in zip(gaps, sizes, strict=True))
+    assert gaps[-1] < 0.05 * gaps[0]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_threads_change_no_bit(loss):
+    X, y = problem_data(13, 5000, 3, loss)
+    found = [learned(X, y, loss, k=40, draw=150, rounds=3, threads=threads) for threads in (1, 2, 5)]
+    for other in found[1:]:
+        assert np.array_equal(found[0].machine.problem.weights, other.machine.problem.weights)
+        assert found[0].selection().raw_names == other.selection().raw_names
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_small_ridge_takes_few_passes(loss):
+    X, y = problem_data(14, 3000, 4, loss)
+    problem, _ = solver(X, y, loss, 300)
+    report = problem.solve(0.0, 1e-4, 1e-4, 10_000)
+    assert report.gap < 1e-4
+    assert report.steps <= 60
 
 
 def test_the_literal_rule_solves_every_round():

@@ -94,7 +94,7 @@ class Machine:
         if self._kernel == "perceptron":
             self.basis = dataclasses.replace(self.basis, reach=self._reach())
         self.problem = SparseProblem(
-            self._loss, self.rows.targets, self.rows.importance, self._common.intercept
+            self._loss, self.rows.targets, self.rows.importance, self._common.intercept, self._common.threads
         )
 
     def _reach(self) -> float:

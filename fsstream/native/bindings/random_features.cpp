@@ -75,25 +75,29 @@ void fill_kept(SparseProblem& problem, const FeatureMap& map, const InputRows& r
     throw std::invalid_argument("these are not the rows of the problem");
   const nb::gil_scoped_release released;
   const auto columns = problem.open(map.features());
-  map.fill(rows.kept(), 0, columns.data());
+  map.fill(rows.kept(), 0, columns.data(), problem.threads());
 }
 
 // Columns that are filled batch by batch.
 class ColumnFiller {
  public:
   ColumnFiller(SparseProblem& problem, FeatureMap map, InputRows& rows)
-      : rows_(rows), map_(std::move(map)), total_(problem.rows()), columns_(problem.open(map_.features())) {}
+      : rows_(rows),
+        map_(std::move(map)),
+        total_(problem.rows()),
+        threads_(problem.threads()),
+        columns_(problem.open(map_.features())) {}
 
   void add(const Batch& batch, std::size_t first_row) {
     if (first_row + batch.rows() > total_) throw std::invalid_argument("more rows than in the first scan");
     const nb::gil_scoped_release released;
-    map_.fill(rows_.read(batch), first_row, columns_.data());
+    map_.fill(rows_.read(batch), first_row, columns_.data(), threads_);
   }
 
  private:
   InputRows& rows_;
   FeatureMap map_;
-  std::size_t total_;
+  std::size_t total_, threads_;
   std::vector<float*> columns_;
 };
 
@@ -200,8 +204,10 @@ void bind_problem(nb::module_& m) {
       .def(
           "__init__",
           [](SparseProblem* self, std::string_view loss, Vector<float> targets, Vector<float> importance,
-             bool intercept) { new (self) SparseProblem(loss, span_of(targets), span_of(importance), intercept); },
-          nb::arg("loss"), nb::arg("targets"), nb::arg("importance"), nb::arg("intercept"))
+             bool intercept, std::size_t threads) {
+            new (self) SparseProblem(loss, span_of(targets), span_of(importance), intercept, threads);
+          },
+          nb::arg("loss"), nb::arg("targets"), nb::arg("importance"), nb::arg("intercept"), nb::arg("threads") = 1)
       .def_static("bytes_for", &SparseProblem::bytes_for, nb::arg("rows"), nb::arg("columns"))
       .def_prop_ro("columns", &SparseProblem::columns)
       .def_prop_ro(

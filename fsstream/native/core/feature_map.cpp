@@ -6,6 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "core/in_parts.hpp"
 #include "core/lanes.hpp"
 #include "core/multiversion.hpp"
 #include "core/turns.hpp"
@@ -77,19 +78,25 @@ void FeatureMap::row(const std::uint32_t* inputs, const float* values, std::size
   transform(shape_, directions_.data(), offsets_.data(), features(), inputs, values, entries, out);
 }
 
-void FeatureMap::fill(const RowsView& rows, std::size_t first_row, float* const* columns) const {
+void FeatureMap::fill(const RowsView& rows, std::size_t first_row, float* const* columns, std::size_t threads) const {
+  if (features() == 0) return;
+  in_parts(threads, rows.rows, kTileRows,
+           [&](std::size_t begin, std::size_t end) { fill_part(rows, begin, end, first_row, columns); });
+}
+
+void FeatureMap::fill_part(const RowsView& rows, std::size_t from, std::size_t to, std::size_t first_row,
+                           float* const* columns) const {
   const std::size_t count = features();
-  if (count == 0) return;
   std::vector<float> tile(kTileRows * count);
-  for (std::size_t begin = 0; begin < rows.rows; begin += kTileRows) {
-    const std::size_t size = std::min(kTileRows, rows.rows - begin);
+  for (std::size_t begin = from; begin < to; begin += kTileRows) {
+    const std::size_t size = std::min(kTileRows, to - begin);
     for (std::size_t r = 0; r < size; ++r) {
       const std::uint64_t at = rows.starts[begin + r];
       row(rows.inputs + at, rows.values + at, rows.starts[begin + r + 1] - at, &tile[r * count]);
     }
     for (std::size_t f = 0; f < count; ++f) {
-      float* to = columns[f] + first_row + begin;
-      for (std::size_t r = 0; r < size; ++r) to[r] = tile[r * count + f];
+      float* column = columns[f] + first_row + begin;
+      for (std::size_t r = 0; r < size; ++r) column[r] = tile[r * count + f];
     }
   }
 }

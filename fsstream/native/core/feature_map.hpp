@@ -36,12 +36,15 @@ class FeatureMap {
   // The features of one row.
   void row(const std::uint32_t* inputs, const float* values, std::size_t entries, float* out) const;
   // columns[f][first_row + r] for every row and feature.
-  void fill(const RowsView& rows, std::size_t first_row, float* const* columns) const;
+  void fill(const RowsView& rows, std::size_t first_row, float* const* columns, std::size_t threads = 1) const;
   // How much the score sum w_f feature_f of dense rows changes when one input takes its value of the
   // row half the sample away: root mean square, by input.
   std::vector<double> effects(std::span<const float> weights, const float* rows, std::size_t count) const;
 
  private:
+  void fill_part(const RowsView& rows, std::size_t from, std::size_t to, std::size_t first_row,
+                 float* const* columns) const;
+
   Shape shape_;
   std::size_t inputs_;
   std::vector<float> directions_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/dot.hpp"
+#include "core/in_parts.hpp"
 #include "solve/panels.hpp"
 
 namespace fsstream {
@@ -15,8 +16,13 @@ constexpr float kSmallestPivot = 1e-6f;  // of the entry on the diagonal
 
 class Factoring {
  public:
-  Factoring(float* matrix, std::size_t size, std::size_t stride)
-      : matrix_(matrix), size_(size), stride_(stride), below_(stride * kPanel), negative_(stride * kPanel) {
+  Factoring(float* matrix, std::size_t size, std::size_t stride, std::size_t threads)
+      : matrix_(matrix),
+        size_(size),
+        stride_(stride),
+        threads_(threads),
+        below_(stride * kPanel),
+        negative_(stride * kPanel) {
     for (std::size_t i = 0; i < size; ++i) diagonal_.push_back(row(i)[i]);
   }
 
@@ -53,19 +59,24 @@ class Factoring {
         below_[place] = i < size_ ? row(i)[begin + k] : 0.0f;
         negative_[place] = -below_[place];
       }
-    for (std::size_t low = end; low < stride_; low += kPanel)
-      for (std::size_t left = end; left <= low; left += kPanel)
-        add_panel_product(&below_[low * kPanel], &negative_[left * kPanel], kPanel, row(low) + left, stride_);
+    in_parts(threads_, threads_, 1, [&](std::size_t first, std::size_t last) {
+      for (std::size_t turn = first; turn < last; ++turn)
+        for (std::size_t low = end + turn * kPanel; low < stride_; low += threads_ * kPanel)
+          for (std::size_t left = end; left <= low; left += kPanel)
+            add_panel_product(&below_[low * kPanel], &negative_[left * kPanel], kPanel, row(low) + left, stride_);
+    });
   }
 
   float* matrix_;
-  std::size_t size_, stride_;
+  std::size_t size_, stride_, threads_;
   std::vector<float> below_, negative_, diagonal_;
 };
 
 }  // namespace
 
-void factor_cholesky(float* matrix, std::size_t size, std::size_t stride) { Factoring(matrix, size, stride).run(); }
+void factor_cholesky(float* matrix, std::size_t size, std::size_t stride, std::size_t threads) {
+  Factoring(matrix, size, stride, threads).run();
+}
 
 void solve_cholesky(const float* matrix, std::size_t size, std::size_t stride, std::span<double> v) {
   for (std::size_t i = 0; i < size; ++i) {

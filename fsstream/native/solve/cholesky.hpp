@@ -12,7 +12,7 @@ namespace fsstream {
 
 // matrix: `size` rows of `stride` floats, stride in whole panels (panels.hpp), what is beyond `size` zero
 // on entry. Leaves L in the lower triangle.
-void factor_cholesky(float* matrix, std::size_t size, std::size_t stride);
+void factor_cholesky(float* matrix, std::size_t size, std::size_t stride, std::size_t threads);
 // v becomes (L L')^-1 v.
 void solve_cholesky(const float* matrix, std::size_t size, std::size_t stride, std::span<double> v);
 

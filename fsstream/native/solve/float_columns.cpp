@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/dot.hpp"
+#include "core/in_parts.hpp"
 #include "core/multiversion.hpp"
 
 namespace fsstream {
@@ -61,25 +62,33 @@ void add_four(const float* const* x, const double* a, double* __restrict y, std:
 const auto best_dots = Compiled<&dots_of_four>::best();
 const auto best_add = Compiled<&add_four>::best();
 
-}  // namespace
-
-void dots(std::span<const float* const> columns, const double* y, std::size_t n, double* out) {
+void add_to_block(std::span<const float* const> columns, std::span<const double> factors, std::size_t begin,
+                  std::size_t rows, double* y) {
   std::size_t j = 0;
-  for (; j + kSide <= columns.size(); j += kSide) best_dots(&columns[j], y, n, out + j);
-  for (; j < columns.size(); ++j) out[j] = dot(columns[j], y, n);
+  for (; j + kSide <= columns.size(); j += kSide) {
+    const float* four[kSide];
+    for (std::size_t c = 0; c < kSide; ++c) four[c] = columns[j + c] + begin;
+    best_add(four, &factors[j], y + begin, rows);
+  }
+  for (; j < columns.size(); ++j) add_scaled(factors[j], columns[j] + begin, y + begin, rows);
 }
 
-void add_columns(std::span<const float* const> columns, std::span<const double> factors, double* y, std::size_t n) {
-  for (std::size_t begin = 0; begin < n; begin += kBlock) {
-    const std::size_t rows = std::min(kBlock, n - begin);
-    std::size_t j = 0;
-    for (; j + kSide <= columns.size(); j += kSide) {
-      const float* four[kSide];
-      for (std::size_t c = 0; c < kSide; ++c) four[c] = columns[j + c] + begin;
-      best_add(four, &factors[j], y + begin, rows);
-    }
-    for (; j < columns.size(); ++j) add_scaled(factors[j], columns[j] + begin, y + begin, rows);
-  }
+}  // namespace
+
+void dots(std::span<const float* const> columns, const double* y, std::size_t n, double* out, std::size_t threads) {
+  in_parts(threads, columns.size(), kSide, [=](std::size_t begin, std::size_t end) {
+    std::size_t j = begin;
+    for (; j + kSide <= end; j += kSide) best_dots(&columns[j], y, n, out + j);
+    for (; j < end; ++j) out[j] = dot(columns[j], y, n);
+  });
+}
+
+void add_columns(std::span<const float* const> columns, std::span<const double> factors, double* y, std::size_t n,
+                 std::size_t threads) {
+  in_parts(threads, n, kBlock, [=](std::size_t first, std::size_t last) {
+    for (std::size_t begin = first; begin < last; begin += kBlock)
+      add_to_block(columns, factors, begin, std::min(kBlock, last - begin), y);
+  });
 }
 
 }  // namespace fsstream

@@ -1,7 +1,7 @@
 // Many columns of floats against one vector of doubles, with the same bits whatever the registers.
 //
 // Columns go four at a time, so that the vector is read once for four of them; each number is summed
-// in the order in which dot() and add_scaled() (core/dot.hpp) sum it.
+// in the order in which dot() and add_scaled() (core/dot.hpp) sum it, by one thread.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,9 @@
 namespace fsstream {
 
 // out[j] = sum over i of columns[j][i] y[i]
-void dots(std::span<const float* const> columns, const double* y, std::size_t n, double* out);
+void dots(std::span<const float* const> columns, const double* y, std::size_t n, double* out, std::size_t threads);
 // y += sum over j of factors[j] columns[j], the columns in their order.
-void add_columns(std::span<const float* const> columns, std::span<const double> factors, double* y, std::size_t n);
+void add_columns(std::span<const float* const> columns, std::span<const double> factors, double* y, std::size_t n,
+                 std::size_t threads);
 
 }  // namespace fsstream

@@ -31,7 +31,7 @@ class Gram {
  public:
   // rows: which, in rising order; factors: one for each of them, positive.
   void build(std::span<const float* const> columns, std::span<const std::uint32_t> rows,
-             std::span<const double> factors, bool centred);
+             std::span<const double> factors, bool centred, std::size_t threads);
 
   std::size_t size() const { return size_; }
   std::size_t stride() const { return stride_; }
@@ -44,8 +44,9 @@ class Gram {
 
  private:
   void find_means(std::span<const float* const> columns, std::span<const std::uint32_t> rows,
-                  std::span<const double> factors);
+                  std::span<const double> factors, std::size_t threads);
   void pack(const float* column, double mean, std::span<const std::uint32_t> rows, const float* roots, float* to) const;
+  void add_products(const float* packed, std::size_t some, std::size_t right);
   void mirror();
 
   std::size_t size_ = 0;

@@ -24,9 +24,10 @@ const auto best_add_row = Compiled<&add_row>::best();
 }  // namespace
 
 void QuadraticModel::build(std::span<const std::uint32_t> members, std::span<const float* const> columns,
-                           std::span<const double> curvatures, std::size_t rows_a_column, bool intercept) {
+                           std::span<const double> curvatures, std::size_t rows_a_column, bool intercept,
+                           std::size_t threads) {
   rows_.choose(curvatures, rows_a_column * columns.size());
-  gram_.build(columns, rows_.rows(), rows_.factors(), intercept);
+  gram_.build(columns, rows_.rows(), rows_.factors(), intercept, threads);
   members_.assign(members.begin(), members.end());
   total_ = rows_.total();
   reused_ = false;
@@ -42,9 +43,8 @@ std::vector<double> QuadraticModel::minimise(std::span<const double> gradients, 
   const std::size_t size = gram_.size();
   const double scale = rows_.total() > 0.0 ? total_ / rows_.total() : 1.0;
   std::vector<double> steps(size);
-  AlignedFloats slopes;
-  slopes.assign_zeros(std::max<std::size_t>(size, 1));
-  std::transform(gradients.begin(), gradients.end(), slopes.data(), [](double g) { return static_cast<float>(g); });
+  AlignedFloats changes;  // of the gradients, by the steps: small ones keep their digits beside large gradients
+  changes.assign_zeros(std::max<std::size_t>(size, 1));
   double first_gain = 0;
   for (std::size_t sweep = 0; sweep < kMostSweeps; ++sweep) {
     double gain = 0;
@@ -53,10 +53,10 @@ std::vector<double> QuadraticModel::minimise(std::span<const double> gradients, 
       if (sweep % kWholeSweep != 0 && at == 0.0) continue;
       const float* row = gram_.row(j);
       const double bend = scale * static_cast<double>(row[j]) + l2 + kSmallestDiagonal;
-      const double slope = static_cast<double>(slopes.data()[j]) + l2 * at;
+      const double slope = gradients[j] + static_cast<double>(changes.data()[j]) + l2 * at;
       const double moved = shrunk(at - slope / bend, l1 / bend) - at;
       if (moved == 0.0) continue;
-      best_add_row(static_cast<float>(scale * moved), row, slopes.data(), size);
+      best_add_row(static_cast<float>(scale * moved), row, changes.data(), size);
       steps[j] += moved;
       gain += bend * moved * moved;
     }

@@ -21,7 +21,7 @@ class QuadraticModel {
  public:
   // Of the columns with these numbers, from so many rows for each, about, when there are more with a curvature.
   void build(std::span<const std::uint32_t> members, std::span<const float* const> columns,
-             std::span<const double> curvatures, std::size_t rows_a_column, bool intercept);
+             std::span<const double> curvatures, std::size_t rows_a_column, bool intercept, std::size_t threads);
   // Another step with the same products.
   void use_again(std::span<const double> curvatures);
   void forget() { members_.clear(); }

@@ -14,7 +14,8 @@ namespace fsstream {
 
 class RidgeModel {
  public:
-  void build(std::span<const float* const> columns, std::span<const double> curvatures, double l2, bool intercept);
+  void build(std::span<const float* const> columns, std::span<const double> curvatures, double l2, bool intercept,
+             std::size_t threads);
   void apply(std::span<double> v) const;
   bool built() const { return gram_.size() > 0; }
   void forget() { gram_ = Gram(); }

@@ -40,8 +40,8 @@ struct SparseProblem::Step {
 };
 
 SparseProblem::SparseProblem(std::string_view loss, std::span<const float> targets, std::span<const float> importance,
-                             bool intercept)
-    : fits_intercept_(intercept) {
+                             bool intercept, std::size_t threads)
+    : fits_intercept_(intercept), threads_(std::max<std::size_t>(threads, 1)) {
   if (loss == "squared")
     kind_ = Kind::kSquared;
   else if (loss == "squared-hinge")
@@ -150,7 +150,7 @@ void SparseProblem::sum_columns(std::span<const double> factors, double b, std::
     some.push_back(columns_[j].data());
     theirs.push_back(factors[j]);
   }
-  add_columns(some, theirs, out.data(), rows());
+  add_columns(some, theirs, out.data(), rows(), threads_);
 }
 
 // Phi' v
@@ -158,7 +158,7 @@ std::vector<double> SparseProblem::products_with(std::span<const double> v) cons
   std::vector<const float*> all;
   for (const Buffer<float>& column : columns_) all.push_back(column.data());
   std::vector<double> found(columns());
-  dots(all, v.data(), rows(), found.data());
+  dots(all, v.data(), rows(), found.data(), threads_);
   return found;
 }
 
@@ -301,7 +301,7 @@ void SparseProblem::build_model(std::vector<std::uint32_t> moving) {
   }
   std::vector<const float*> columns;
   for (const std::uint32_t j : moving) columns.push_back(columns_[j].data());
-  model_.build(moving, columns, curvatures_, rows_a_column_, fits_intercept_);
+  model_.build(moving, columns, curvatures_, rows_a_column_, fits_intercept_, threads_);
 }
 
 // The minimum of the second-order model over the columns that may move; a model at hand will do while it
@@ -332,7 +332,7 @@ std::size_t SparseProblem::conjugate_gradients(const SolveOptions& options, Ridg
   if (!inverse.built()) {
     std::vector<const float*> all;
     for (const Buffer<float>& column : columns_) all.push_back(column.data());
-    inverse.build(all, curvatures_, options.l2, fits_intercept_);
+    inverse.build(all, curvatures_, options.l2, fits_intercept_, threads_);
   }
   const double curvature_sum = sum_in_lanes(rows(), [&](std::size_t i) { return curvatures_[i]; });
   const auto best_bias = [&](std::span<const double> along) {

@@ -51,11 +51,12 @@ struct SolveReport {
 class SparseProblem {
  public:
   SparseProblem(std::string_view loss, std::span<const float> targets, std::span<const float> importance,
-                bool intercept);
+                bool intercept, std::size_t threads = 1);
   SparseProblem(const SparseProblem&) = delete;
   SparseProblem& operator=(const SparseProblem&) = delete;
 
   std::size_t rows() const { return targets_.size(); }
+  std::size_t threads() const { return threads_; }
   std::size_t columns() const { return columns_.size(); }
   std::span<const double> weights() const { return weights_; }
   double intercept() const { return bias_; }
@@ -109,6 +110,7 @@ class SparseProblem {
 
   Kind kind_;
   bool fits_intercept_;
+  std::size_t threads_;                  // speed only
   std::vector<double> targets_, costs_;  // cost: importance / N
   std::vector<double> decision_, slopes_, curvatures_, gradients_;
   std::vector<Buffer<float>> columns_;
