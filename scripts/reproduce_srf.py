@@ -10,9 +10,9 @@ prints one Markdown table.
 
 DIR holds NAME/all.libsvm.zst, or train and test. Scale and multiple of the median width are chosen on a
 tenth of the training rows; lambda_N from 1000, 100, 10, 1 to come nearest to RF's result on that tenth, as
-in the paper, never on the test rows. With --choices they are kept in a file, and used when they are there, so
-that a table can be made row by row. --rows N learns from N random training rows. Times are CPU seconds;
-memory is what rows, vectors and features at hand take; of an exact kernel, its matrix.
+in the paper, never on the test rows. With --choices they are kept in a file, and used when they are
+there, so that a table can be made row by row. --rows N learns from N random training rows. Times are CPU
+seconds of all threads; memory is what rows, vectors and features at hand take, or the exact kernel's matrix.
 """
 
 from __future__ import annotations
@@ -91,16 +91,16 @@ def megabytes(learner, features):
     return (machine.rows.bytes + _native.SparseProblem.bytes_for(machine.rows.rows, features)) / 1e6
 
 
-def make_rf(loss, features, count, l2=0.0):
+def make_rf(loss, features, count, threads=1):
     parameters = RfParameters(kernel=features.kernel, width=features.width, scale=features.scale)
-    return lambda: Rf(Common(k=count, l2=l2, memory=MEMORY), parameters, Task(loss))
+    return lambda: Rf(Common(k=count, memory=MEMORY, threads=threads), parameters, Task(loss))
 
 
-def make_sparse(loss, features, l1=None, k=None, **more):
+def make_sparse(loss, features, l1=None, k=None, threads=1, **more):
     parameters = SparseRfParameters(
         kernel=features.kernel, width=features.width, scale=features.scale, **more
     )
-    return lambda: SparseRf(Common(k=k, l1=l1, memory=MEMORY), parameters, Task(loss))
+    return lambda: SparseRf(Common(k=k, l1=l1, memory=MEMORY, threads=threads), parameters, Task(loss))
 
 
 def make_boosting(loss, parameters, l1):
@@ -168,7 +168,7 @@ def tables(options):
         features, scaled = choices_of(train, kernel, label, options.choices)
         head = f"| {label} | {features.scale}, {features.width:.3g} |"
         size, paper = PAPER[name, kernel]
-        drawing = {"draw": 500, "rounds": options.features // 500}
+        drawing = {"draw": 500, "rounds": options.features // 500, "threads": options.threads}
 
         def line(method, size, scores, *costs):
             found = quality(loss, scores, test.y)  # noqa: B023
@@ -184,7 +184,7 @@ def tables(options):
         with_drawn = lambda learner: 500 + max(learner.features)  # noqa: E731
         if "rf" in options.methods:
             count = options.rf_features
-            show("rf", make_rf(loss, features, count), lambda _: count)  # noqa: B023
+            show("rf", make_rf(loss, features, count, options.threads), lambda _: count)  # noqa: B023
         if "sparse-rf" in options.methods:
             make = make_sparse(loss, features, l1=scaled / len(train), **drawing)
             show(f"sparse-rf, lambda_N {scaled:g}", make, with_drawn)
@@ -302,6 +302,7 @@ def main():
     parser.add_argument("--kernels", type=names, default=list(KERNELS))
     parser.add_argument("--methods", type=names, default=list(METHODS))
     parser.add_argument("--rows", type=int)
+    parser.add_argument("--threads", type=int, default=1, help="of the tables' solvers")
     parser.add_argument("--official", action="store_true", help="the split of the files, not a random one")
     parser.add_argument("--features", type=int, default=10_000, help="drawn by sparse-rf (D)")
     parser.add_argument("--rf-features", type=int, default=2_000, help="of rf")
