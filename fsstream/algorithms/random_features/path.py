@@ -36,7 +36,7 @@ class Point(NamedTuple):
     """What an l1 weight leaves."""
 
     l1: float
-    count: int
+    left: int
 
 
 class RegularisationPath:
@@ -115,7 +115,7 @@ def _limited(factor: float) -> float:
 
 def _between(many: Point, few: Point, wanted: float) -> float:
     """Where a line through both has as many as are wanted, away from either end."""
-    slope = math.log(many.count / max(few.count, 1))
-    share = math.log(many.count / wanted) / slope
+    slope = math.log(many.left / max(few.left, 1))
+    share = math.log(many.left / wanted) / slope
     share = min(max(share, MARGIN), 1 - MARGIN)
-    return many.l1 * (few.l1 / many.l1) ** share
+    return many.l1 * math.pow(few.l1 / many.l1, share)
