@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from fsstream import api
+from fsstream.algorithms.random_features.machine import Machine
 from fsstream.archive import load, pack
 from tests.cli.command import fsstream
 
@@ -160,3 +162,21 @@ def test_a_damaged_basis_is_refused(tmp_path: Path) -> None:
     for facts in ({"kernel": "cosine"}, {"width": float("nan")}, {"width": "wide"}):
         path.write_bytes(pack(meta | {"basis": meta["basis"] | facts}, members))
         assert fsstream("predict", str(path), stdin=rings(5, 2)).returncode == 5
+
+
+@pytest.mark.parametrize("algo", ["rf", "sparse-rf"])
+def test_many_inputs_are_projected_within_the_memory(algo: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A million inputs took half as much again as --memory: all directions were drawn at once."""
+    options = {"algo": algo, "k": 4, "format": "pairs", "seed": 3}
+    whole = api.select(rings(200, 1), **options)
+    made: list[int] = []
+    map_of = Machine.map_of
+    monkeypatch.setattr(
+        Machine, "map_of", lambda self, numbers: made.append(len(numbers)) or map_of(self, numbers)
+    )
+    monkeypatch.setattr(Machine, "mapped_at_once", lambda self, columns: 3)
+    parts = api.select(rings(200, 1), **options)
+    assert max(made) == 3
+    assert parts.to_dict() == whole.to_dict()
+    assert whole.model.basis.effects is not None
+    assert parts.model.basis.effects is None

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fsstream.algorithms.learner import Common
 
 FEATURES_AT_ONCE = 128  # computed side by side: their directions stay in the cache
+DIRECTION = 12  # bytes for an input and a feature: drawn, in the map, and in the map before it
 REACH_SAMPLE = 64
 LARGEST_EFFECT_WORK = 1_000_000_000
 EFFECT_ROWS = 500
@@ -67,6 +68,11 @@ class Fill(Rescan):
         for one in self._maps:
             self._problem.fill_kept(one, self._input_rows)
         return True
+
+
+def _pieces(numbers: NDArray[np.uint64], size: int) -> list[NDArray[np.uint64]]:
+    size = max(size, 1)
+    return [numbers[at : at + size] for at in range(0, len(numbers), size)]
 
 
 class Machine:
@@ -140,14 +146,20 @@ class Machine:
         yield from self.add(np.arange(self.drawn, self.drawn + count, dtype=np.uint64))
         self.drawn += count
 
+    def mapped_at_once(self, columns: int) -> int:
+        """Of how many features the directions fit the memory that so many columns leave."""
+        used = self.rows.bytes + SparseProblem.bytes_for(self.rows.rows, columns)
+        one = DIRECTION * max(len(self.basis.inputs), 1)
+        return max(self._common.memory - used, 0) // one
+
     def add(self, numbers: NDArray[np.uint64]) -> Iterator[Scan]:
-        """Features by number join at weight 0."""
-        groups = [numbers[at : at + FEATURES_AT_ONCE] for at in range(0, len(numbers), FEATURES_AT_ONCE)]
-        if self.rows.all_kept:
-            for group in groups:
-                yield Fill(self.problem, self.rows, [self.map_of(group)])
-        elif groups:
-            yield Fill(self.problem, self.rows, [self.map_of(group) for group in groups])
+        """Features by number join at weight 0, some at a time where there are many inputs."""
+        room = self.mapped_at_once(len(self.numbers) + len(numbers))
+        a_scan = room if not self.rows.all_kept else min(room, FEATURES_AT_ONCE)
+        for part in _pieces(numbers, a_scan):
+            yield Fill(
+                self.problem, self.rows, [self.map_of(group) for group in _pieces(part, FEATURES_AT_ONCE)]
+            )
         self.numbers = np.concatenate([self.numbers, numbers])
 
     def solve(self, l1: float, l2: float, tolerance: float, steps: int, *, bound: bool = True) -> SolveReport:
@@ -187,7 +199,9 @@ class Machine:
         self.keep(np.sort(np.lexsort((self.numbers, -slope, -size))[:k]))
 
     def measure_effects(self) -> None:
-        """What each input moves the score by, on a sample of the rows."""
+        """What each input moves the score by, on a sample of the rows; not where memory is too small."""
+        if len(self.numbers) > self.mapped_at_once(len(self.numbers)):
+            return
         features = self.map_of(self.numbers)
         work = max(1, len(self.basis.inputs) * features.features)
         rows = self._sample[: max(2, min(EFFECT_ROWS, LARGEST_EFFECT_WORK // work))]
