@@ -2,6 +2,7 @@
 
     python scripts/reproduce_barda.py figures|references|defaults DATA [--sets a,b] [--log runs.jsonl]
     python scripts/reproduce_barda.py ablation|sketch DATA [--sets ...] [--max-passes N]
+    python scripts/reproduce_barda.py settings DATA --sets a --algorithms b-arda --settings 0.1:1e-4,untuned
     python scripts/reproduce_barda.py drift|speed DATA
     python scripts/reproduce_barda.py stream DIR_OF_STREAM_DATA
     python scripts/reproduce_barda.py flat
@@ -14,15 +15,20 @@ run is kept in the --log, and a second start goes on where the first ended.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from barda_figures import LARGE, SMALL, Study, report
 from barda_plot import line_chart
 from barda_runs import Passes, RunLog, Settings, accuracy, learner, passes_of, spread, table, train
 from shuffled_data import Rows, halves, read
+
+if TYPE_CHECKING:
+    from fsstream.algorithms.learner import Learner
 
 BUDGETS = (10, 50, 200)
 # Of a literal transcription: 8 passes, one order, a coarse grid.
@@ -56,6 +62,37 @@ def references(options: argparse.Namespace) -> None:
         lines.append([name, algorithm, str(k), str(literal), *shown])
     head = ["set", "", "B", "literal", "tuned at B = 100", "standard error", "tuned at B", "standard error"]
     table(head, lines)
+
+
+def followed(learning: Learner, passes: Passes, after: list[int], test: Rows) -> list[tuple[float, float]]:
+    """Accuracy on the training and on the test rows after some of the passes."""
+    right = []
+    for number, (batch, _) in enumerate(passes, 1):
+        learning.update(batch)
+        if number in after:
+            right.append((accuracy(learning, passes.rows), accuracy(learning, test)))
+    return right
+
+
+def settings(options: argparse.Namespace) -> None:
+    """Training and test accuracy at some settings, after some numbers of passes."""
+    lines = []
+    for name, algorithm in itertools.product(options.sets, options.algorithms):
+        rows, test = halves(options.data / name)
+        tau = passes_of(rows, options.max_passes)
+        after = [n for n in options.after if n < tau] + [tau]
+        orders = [Passes(rows, tau, order) for order in range(options.orders)]
+        for text in options.settings:
+            eta, _, lam = text.partition(":")
+            chosen = Settings() if text == "untuned" else Settings(eta=float(eta), lam=float(lam))
+            found = [
+                followed(learner(algorithm, options.budget, tau, chosen), order, after, test)
+                for order in orders
+            ]
+            for i, number in enumerate(after):
+                cells = [spread([run[i][half] for run in found]) for half in (0, 1)]
+                lines.append([name, algorithm, text, str(number), *cells])
+    table(["set", "", "eta:lambda", "passes", "training rows", "test rows"], lines)
 
 
 def ablation(options: argparse.Namespace) -> None:
@@ -92,8 +129,8 @@ def defaults(options: argparse.Namespace) -> None:
                 lines.append([name, algorithm, how.__name__, *map(spread, cells)])
                 gaps.append((1 if how == study.untuned else -1) * np.mean(cells))
     table(["set", "", "", *(f"B = {k:,}" for k in budgets)], lines)
-    cells_compared = len(gaps) // 2 * len(budgets)
-    print(f"untuned minus grid, mean of {cells_compared} cells: {100 * 2 * np.mean(gaps):+.2f} points")
+    compared = len(gaps) // 2 * len(budgets)
+    print(f"untuned minus grid, mean of {compared} cells: {100 * 2 * np.mean(gaps):+.2f} points")
 
 
 def sketch(options: argparse.Namespace) -> None:
@@ -231,6 +268,7 @@ def main() -> None:
     commands = {
         "figures": figures,
         "references": references,
+        "settings": settings,
         "ablation": ablation,
         "defaults": defaults,
         "sketch": sketch,
@@ -250,6 +288,9 @@ def main() -> None:
     parser.add_argument("--algorithms", type=lambda text: text.split(","), default=["b-arda", "b-amd"])
     parser.add_argument("--orders", type=int, default=10)
     parser.add_argument("--max-passes", type=int, default=1_000)
+    parser.add_argument("--budget", type=int, default=50)
+    parser.add_argument("--settings", type=lambda text: text.split(","), default=["untuned"])
+    parser.add_argument("--after", type=lambda text: [int(n) for n in text.split(",")], default=[8])
     parser.add_argument("--log", type=Path, default=Path("barda-runs.jsonl"))
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
