@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 720, 420, 60, 40, 120, 50
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 760, 420, 60, 40, 160, 50
 COLOURS = ("#1b6ca8", "#c0392b", "#7f8c8d", "#8e44ad", "#16a085", "#d68910", "#2c3e50", "#c2185b")
 
 

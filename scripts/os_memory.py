@@ -61,7 +61,7 @@ def pass_by(features: int) -> list[float]:
         peak = 0
         while selecting.poll() is None:
             peak = max(peak, peak_memory(selecting.pid))
-            time.sleep(0.05)
+            time.sleep(0.5)
         if selecting.returncode or stream.wait():
             raise SystemExit("the run over the stream failed")
         found = sum('"signal' in line for line in output.read_text().splitlines()[:SIGNALS])

@@ -29,6 +29,21 @@ def plots(given: argparse.Namespace, log: Log) -> None:
             print(f"docs/plots/os-{name}.svg: {', '.join(whole)}")
 
 
+def course(loss: str, s: int, log: Log) -> tuple[list[int], dict[str, Curve]]:
+    """The objective's share of its start by milliseconds, in the first repetition; as it ends it stays."""
+    title = f"Threshold, {loss}, s = {s}"
+    seconds = {q: log.rows.get((f"{title}, seconds", str(q), 0), []) for q in WORKERS}
+    shares = {q: log.rows.get((f"{title}, share", str(q), 0), []) for q in WORKERS}
+    if not all(seconds.values()):
+        return [], {}
+    steps = np.linspace(0, max(times[-1] for times in seconds.values()), 33)
+    curves = {}
+    for q in WORKERS:
+        places = np.searchsorted(seconds[q], steps, side="right")
+        curves[f"{q} workers"] = [(([1.0, *shares[q]])[place], 0.0) for place in places]
+    return [round(1000 * step) for step in steps], curves
+
+
 def figures(most: int, log: Log) -> list[tuple[str, str, Sequence[int], dict[str, Curve]]]:
     """Name, title, x values, and curves, of which some may be short."""
 
@@ -43,8 +58,13 @@ def figures(most: int, log: Log) -> list[tuple[str, str, Sequence[int], dict[str
 
     regression, classes, scans = (2000, 4000, 6000), (1000, 3000, 5000), range(1, 6)
     simulated = (1, 2, 4, 6, 8, 10)
+    courses = [
+        (f"course-{loss}", f"asy-os, {loss}: share of the first objective by ms", *course(loss, s, log))
+        for loss, s, _ in TASKS
+    ]
     losses = (("squared", 2000), ("squared-hinge", 1000))
     return [
+        *courses,
         (
             "regression",
             "Regression: recall by number of features",
