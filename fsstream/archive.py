@@ -11,21 +11,29 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
+import struct
 import sys
+import weakref
 import zipfile
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from fsstream.errors import CorruptError, opening
+from fsstream.state import StateSink, StoredState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from fsstream.state import Piece
 
 Members = dict[str, "NDArray[Any]"]
 
@@ -40,42 +48,35 @@ _WAYS = {
 }  # how to come by what was asked for
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes every time
 _KINDS = "biufS"
+_LENGTHS = 26  # where a member's own header has the lengths of its name and of extra fields
 
 
-def write(file: BinaryIO, meta: Mapping[str, Any], members: Mapping[str, NDArray[Any]]) -> None:
-    """Put an archive into a file, front to back: its bytes are a function of the content alone."""
+def write(file: BinaryIO, meta: Mapping[str, Any], save: Callable[[StateSink], None]) -> None:
+    """Put an archive into a file, front to back: its bytes are a function of the content alone.
+
+    `save` puts the members, in an order of its own; none of them is copied whole.
+    """
     sealed = _Sealed(file)
     with zipfile.ZipFile(sealed, "w", zipfile.ZIP_STORED) as archive:
         archive.comment = _MARK + b"0" * _DIGEST_SIZE
         archive.writestr(_entry("meta.json"), json.dumps(meta, indent=1, sort_keys=True))
-        for name in sorted(members):
-            with archive.open(_entry(f"{name}.npy"), "w", force_zip64=True) as member:
-                _write_array(member, np.asarray(members[name], order="C"))
+        with closing(_ArrayMembers(archive)) as members:
+            save(members)
     sealed.finish()
 
 
 def pack(meta: Mapping[str, Any], members: Mapping[str, NDArray[Any]]) -> bytes:
     """The bytes of an archive."""
     buffer = io.BytesIO()
-    write(buffer, meta, members)
+    write(buffer, meta, lambda out: out.put_all(members))
     return buffer.getvalue()
 
 
 def read(file: BinaryIO, path: str) -> tuple[dict[str, Any], Members]:
     """What `write` was given; CorruptError for anything else."""
-    size = file.seek(0, os.SEEK_END)
-    if (
-        size < _DIGEST_SIZE + len(_MARK)
-        or _piece(file, size - _DIGEST_SIZE - len(_MARK), len(_MARK)) != _MARK
-    ):
-        hint = _what_it_is(_piece(file, 0, 8))
-        raise CorruptError(f"{path}: not an fsstream archive, or cut short", hint=hint)
-    if _digest(file, size - _DIGEST_SIZE) != _piece(file, size - _DIGEST_SIZE, _DIGEST_SIZE):
-        raise CorruptError(f"{path}: damaged: its digest does not match", hint="restore it from a copy")
-    try:
-        return _read(file, size)
-    except (ValueError, KeyError, zipfile.BadZipFile, RecursionError, NotImplementedError, EOFError) as error:
-        raise CorruptError(f"{path}: not a valid archive: {error}") from None
+    meta, stored = _checked(file, path)
+    with _valid(path):
+        return meta, {name: stored[name] for name in stored}
 
 
 def unpack(data: bytes, path: str) -> tuple[dict[str, Any], Members]:
@@ -89,6 +90,19 @@ def load(path: Path) -> tuple[dict[str, Any], Members]:
         return unpack(sys.stdin.buffer.read(), "<stdin>")
     with opening(path), path.open("rb") as file:
         return read(file, str(path))
+
+
+def load_members_later(path: Path) -> tuple[dict[str, Any], StoredState]:
+    """Check an archive, whose members are read each time they are asked for."""
+    with opening(path):
+        file = path.open("rb")
+        try:
+            meta, members = _checked(file, str(path))
+        except BaseException:
+            file.close()
+            raise
+    weakref.finalize(members, file.close)
+    return meta, members
 
 
 def check_kind(meta: Mapping[str, Any], kind: str, version: int, path: str | Path) -> None:
@@ -180,45 +194,138 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return zipfile.ZipInfo(name, date_time=_EPOCH)
 
 
-def _read(file: BinaryIO, size: int) -> tuple[dict[str, Any], Members]:
-    members: Members = {}
+def _checked(file: BinaryIO, path: str) -> tuple[dict[str, Any], _StoredMembers]:
+    """The description in an archive that has the digest it names, and where its arrays lie."""
+    size = file.seek(0, os.SEEK_END)
+    if (
+        size < _DIGEST_SIZE + len(_MARK)
+        or _piece(file, size - _DIGEST_SIZE - len(_MARK), len(_MARK)) != _MARK
+    ):
+        hint = _what_it_is(_piece(file, 0, 8))
+        raise CorruptError(f"{path}: not an fsstream archive, or cut short", hint=hint)
+    if _digest(file, size - _DIGEST_SIZE) != _piece(file, size - _DIGEST_SIZE, _DIGEST_SIZE):
+        raise CorruptError(f"{path}: damaged: its digest does not match", hint="restore it from a copy")
+    with _valid(path):
+        return _opened(file, size)
+
+
+@contextmanager
+def _valid(path: str) -> Iterator[None]:
+    """Around taking an archive apart."""
+    try:
+        yield
+    except (ValueError, KeyError, zipfile.BadZipFile, RecursionError, NotImplementedError, EOFError) as error:
+        raise CorruptError(f"{path}: not a valid archive: {error}") from None
+
+
+def _opened(file: BinaryIO, size: int) -> tuple[dict[str, Any], _StoredMembers]:
+    places: dict[str, _Place] = {}
     meta: dict[str, Any] | None = None
     with zipfile.ZipFile(file) as archive:
         for entry in archive.infolist():
             if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > size:
                 raise ValueError(f"member {entry.filename!r} is not stored as it is")
-            content = archive.read(entry)
-            if entry.filename == "meta.json":
-                meta = json.loads(content)
-            elif entry.filename.endswith(".npy"):
-                members[entry.filename.removesuffix(".npy")] = _array(content)
-            else:
-                raise ValueError(f"unexpected member {entry.filename!r}")
+            with archive.open(entry) as member:
+                if entry.filename == "meta.json":
+                    meta = json.loads(member.read())
+                elif entry.filename.endswith(".npy"):
+                    shape, dtype, header = _shape_of(member, entry.file_size)
+                    begin = _content_of(file, entry.header_offset) + header
+                    places[entry.filename.removesuffix(".npy")] = _Place(begin, shape, dtype)
+                else:
+                    raise ValueError(f"unexpected member {entry.filename!r}")
     if not isinstance(meta, dict):
         raise ValueError("no meta.json")
-    return meta, members
+    return meta, _StoredMembers(file, places)
 
 
-def _write_array(member: IO[bytes], array: NDArray[Any]) -> None:
-    """As numpy writes it, in pieces, so that no copy of a large array is made."""
-    header = np.lib.format.header_data_from_array_1_0(array)
-    np.lib.format.write_array_header_1_0(member, header)
-    content = array.reshape(-1).view(np.uint8).data
-    for at in range(0, len(content), _PIECE_BYTES):
-        member.write(content[at : at + _PIECE_BYTES])
+def _content_of(file: BinaryIO, header: int) -> int:
+    """Where a member begins, behind the zip's own header, its name and the extra fields."""
+    name, extra = struct.unpack("<HH", _piece(file, header + _LENGTHS, 4))
+    return int(header + _LENGTHS + 4 + name + extra)
 
 
-def _array(content: bytes) -> NDArray[Any]:
-    """The array of a `.npy` member, sized by its bytes and not by its header."""
-    stream = io.BytesIO(content)
-    version = np.lib.format.read_magic(stream)
+def _shape_of(member: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Shape, type and length of the header of a `.npy` member, whose bytes must be what its header says."""
+    version = np.lib.format.read_magic(member)
     if version != (1, 0):
         raise ValueError("unexpected array version")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-    payload = memoryview(content)[stream.tell() :]
-    count = 1
-    for size in shape:
-        count *= size
-    if dtype.kind not in _KINDS or (fortran and len(shape) > 1) or count * dtype.itemsize != len(payload):
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(member)
+    header = member.tell()
+    if dtype.kind not in _KINDS or (fortran and len(shape) > 1):
+        raise ValueError("an array of another kind")
+    if math.prod(shape) * dtype.itemsize != size - header:
         raise ValueError("an array does not fit its header")
-    return np.frombuffer(payload, dtype=dtype).reshape(shape)
+    return shape, dtype, header
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Of an array in a file."""
+
+    begin: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+class _StoredMembers(StoredState):
+    """The arrays of an archive that has been checked."""
+
+    def __init__(self, file: BinaryIO, places: Mapping[str, _Place]) -> None:
+        self._file, self._places = file, places
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        place = self._places[name]
+        array = np.empty(place.shape, place.dtype)
+        self._fill(name, place, array.reshape(-1).view(np.uint8).data)
+        return array
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def read_into(self, name: str, dtype: str, room: memoryview) -> None:
+        """Nothing is copied on the way."""
+        place = self._places[name]
+        if place.dtype != np.dtype(dtype) or place.size != room.nbytes:
+            raise ValueError(f"state: wrong size or type of {name}")
+        self._fill(name, place, room)
+
+    def _fill(self, name: str, place: _Place, room: memoryview) -> None:
+        self._file.seek(place.begin)
+        if self._file.readinto(room) != room.nbytes:  # type: ignore[attr-defined]
+            raise ValueError(f"member {name!r} is cut short")
+
+
+class _ArrayMembers(StateSink):
+    """Writes arrays as numpy does, in pieces, so that no copy of a large one is made."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._member: IO[bytes] | None = None
+
+    def start(self, name: str, dtype: str, shape: tuple[int, ...]) -> None:
+        """The header of the next one."""
+        self.close()
+        self._member = self._archive.open(_entry(f"{name}.npy"), "w", force_zip64=True)
+        header = {"descr": dtype, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(self._member, header)
+
+    def more(self, piece: Piece) -> None:
+        """Its content."""
+        assert self._member is not None
+        content = piece if isinstance(piece, memoryview) else piece.data
+        for at in range(0, len(content), _PIECE_BYTES):
+            self._member.write(content[at : at + _PIECE_BYTES])
+
+    def close(self) -> None:
+        """The last one is at its end."""
+        if self._member is not None:
+            self._member.close()

@@ -16,19 +16,20 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream import __version__
 from fsstream._native import RunningDigest
-from fsstream.archive import check_kind, load, write
+from fsstream.archive import check_kind, load_members_later, write
 from fsstream.config import LOSSES, SelectOptions, from_mapping
 from fsstream.errors import CorruptError, DataError, FsstreamError, UsageError
 from fsstream.feeds import FeedState
 from fsstream.publish import Publisher
 from fsstream.sources import Input
+from fsstream.state import Under
 from fsstream.stream_feed import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from fsstream.archive import Members
     from fsstream.config import ResumeOptions
+    from fsstream.state import State, StateSink
 
 FORMAT = "fsstream checkpoint"
 VERSION = 2
@@ -61,12 +62,17 @@ class Snapshot:
     notes: list[str]
     validation: Mapping[str, Any] | None
     course: Mapping[str, Any]  # of the run until now, for its summary
-    members: Members  # of the learner, the meter and the validation, by prefix
 
-    def part(self, prefix: str) -> Members:
+
+@dataclass(frozen=True)
+class Saved(Snapshot):
+    """One that was read again, with the arrays of the learner, the meter and the validation, by prefix."""
+
+    members: State
+
+    def part(self, prefix: str) -> State:
         """The arrays of one of them."""
-        start = f"{prefix}/"
-        return {name.removeprefix(start): a for name, a in self.members.items() if name.startswith(start)}
+        return Under(self.members, f"{prefix}/")
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,7 @@ class Checkpoint:
     """What a file holds. Without a snapshot nothing had been learned yet."""
 
     origin: Origin
-    snapshot: Snapshot | None = field(default=None, repr=False)
+    snapshot: Saved | None = field(default=None, repr=False)
 
     def resumed(self, given: ResumeOptions) -> SelectOptions:
         """The options of the run that goes on; DataError when its files are not what they were."""
@@ -134,16 +140,14 @@ class CheckpointWriter:
             return self._bytes - self._last_bytes >= self._every
         return time.monotonic() - self._last_time >= self._every
 
-    def write(self, snapshot: Snapshot | None) -> None:
-        """Replace the file: it is the old one or the new one, whatever happens."""
+    def write(self, snapshot: Snapshot | None, save: Callable[[StateSink], None] = lambda out: None) -> None:
+        """Replace the file: it is the old one or the new one, whatever happens. `save` puts the arrays."""
         meta = _meta(self._origin)
-        members: Members = {}
         if snapshot is not None:
-            members = snapshot.members
-            meta["snapshot"] = dataclasses.asdict(dataclasses.replace(snapshot, members={}))
+            meta["snapshot"] = dataclasses.asdict(snapshot)
         try:
             with Publisher() as publisher:
-                publisher.add_written(self.path, lambda file: write(file, meta, members))
+                publisher.add_written(self.path, lambda file: write(file, meta, save))
                 publisher.commit()
         finally:
             self._last_time, self._last_bytes = time.monotonic(), self._bytes
@@ -151,10 +155,10 @@ class CheckpointWriter:
 
 def load_checkpoint(path: str) -> Checkpoint:
     """Read a checkpoint; CorruptError when it is not one, or not whole."""
-    return checkpoint_of(*load(Path(path)), path)
+    return checkpoint_of(*load_members_later(Path(path)), path)
 
 
-def checkpoint_of(meta: Mapping[str, Any], members: Members, path: str) -> Checkpoint:
+def checkpoint_of(meta: Mapping[str, Any], members: State, path: str) -> Checkpoint:
     """The checkpoint in an archive; `path` is for messages."""
     check_kind(meta, FORMAT, VERSION, path)
     try:
@@ -189,14 +193,14 @@ def _origin_from(meta: Mapping[str, Any]) -> Origin:
     return Origin(options, str(meta["folder"]), inputs, beside, int(meta["resumes"]))
 
 
-def _snapshot_from(plain: Mapping[str, Any] | None, members: Members) -> Snapshot | None:
+def _snapshot_from(plain: Mapping[str, Any] | None, members: State) -> Saved | None:
     if plain is None:
         return None
     feed = plain["feed"]
     labels = tuple(str(label) for label in feed["labels"])
     if feed["loss"] not in LOSSES:
         raise ValueError("there is no such loss")
-    return Snapshot(
+    return Saved(
         passes=int(plain["passes"]),
         feed=FeedState(
             Place.from_plain(feed["place"]),

@@ -231,8 +231,6 @@ class SelectOptions(InputOptions):
         for flag, path in (("--checkpoint", self.checkpoint), ("--bad-lines", self.bad_lines)):
             if path == "-":
                 raise UsageError(f"{flag} needs a file: standard output is for the selection")
-        written = (self.output, self.model, self.summary, self.checkpoint, self.bad_lines)
-        check_apart(self.inputs, written)
 
 
 # The fields that decide what is learned: recorded in models. The others move bytes or change the speed.
@@ -288,12 +286,6 @@ class ApplyOptions(InputOptions):
                 f"standard input cannot be the {self.applied} and the data",
                 hint="give one of them as a file",
             )
-        check_apart((*self.inputs, self.model), self.written)
-
-    @property
-    def written(self) -> tuple[str | None, ...]:
-        """The files that come out."""
-        return (self.output,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -308,22 +300,6 @@ class TransformOptions(ApplyOptions):
         kind="path",
         group=_OUT,
     )
-
-    @property
-    def written(self) -> tuple[str | None, ...]:
-        return self.output, self.names
-
-
-def check_apart(inputs: Iterable[str], written: Iterable[str | None]) -> None:
-    """UsageError where a file would be written twice, or in place of the data."""
-    taken = {os.path.realpath(path): "read" for path in inputs if path != "-"}
-    for path in written:
-        if path in (None, "-") or path.startswith("/dev/"):
-            continue
-        place = os.path.realpath(path)
-        if place in taken:
-            raise UsageError(f"{path} would be {taken[place]} and written", hint="give it another name")
-        taken[place] = "written"
 
 
 def split_class_weight(item: str) -> tuple[str, float]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream import __version__
 from fsstream._native import LossMeter
+from fsstream.apart import check_apart
 from fsstream.checkpoint import Snapshot
 from fsstream.course import Course
 from fsstream.errors import UsageError, fitting
@@ -27,6 +28,7 @@ from fsstream.reading import make_reading
 from fsstream.remarks import remarks
 from fsstream.saving import Mark, Saving
 from fsstream.signals import StopSignals
+from fsstream.state import Prefixed
 from fsstream.stream_feed import Place
 from fsstream.training import Training, check_uses, find_backend
 from fsstream.validation import Validation
@@ -36,8 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream.algorithms.learner import Learner
-    from fsstream.archive import Members
-    from fsstream.checkpoint import Checkpoint
+    from fsstream.checkpoint import Checkpoint, Saved
     from fsstream.config import SelectOptions
     from fsstream.feeds import Feed
     from fsstream.model import Model
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from fsstream.rows import RowSource
     from fsstream.selection import Selection
     from fsstream.sources import Source
+    from fsstream.state import StateSink
 
 SHOWN_FEATURES = 50  # of each class, in the summary
 
@@ -104,6 +106,7 @@ def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: C
     chosen = find_backend(options.algo)
     parse_parameters(chosen.Parameters, options.set, options.algo)  # wrong ones are told before waiting
     check_uses(options, chosen)
+    check_apart(options, inputs=None if source is None else ())
     before = checkpoint.snapshot if checkpoint is not None else None
     with StopSignals() as signals, ExitStack() as opened:
         if source is not None and options.checkpoint is not None:
@@ -139,7 +142,7 @@ class _Run:
         feed: Feed,
         *,
         saving: Saving,
-        before: Snapshot | None,
+        before: Saved | None,
     ) -> None:
         self._options = options
         self._reading = reading
@@ -161,7 +164,7 @@ class _Run:
             with fitting("the checkpoint"):
                 self._go_on(before)
 
-    def _go_on(self, before: Snapshot) -> None:
+    def _go_on(self, before: Saved) -> None:
         """Take over what an interrupted run had learned."""
         self.passes, self._place = before.passes, before.feed.place
         self._course.go_on(before.course)
@@ -206,15 +209,9 @@ class _Run:
         )
 
     def snapshot(self, mark: Mark) -> Snapshot:
-        """All of the run, as it was at the mark."""
+        """All of the run but its arrays, as it was at the mark."""
         self._reading.bad.sync()
         aim = self._aim
-        validation, best = (None, {}) if self._validation is None else self._validation.state()
-        parts: dict[str, Members] = {
-            "learner": self.learner.state(),
-            "meter": self._meter.state(),
-            "validation": best,
-        }
         return Snapshot(
             passes=self.passes,
             feed=FeedState(
@@ -223,12 +220,16 @@ class _Run:
             first_labels=self._first_labels,
             counts=mark.counts,
             notes=self._reading.notes,
-            validation=validation,
+            validation=None if self._validation is None else self._validation.facts(),
             course=self._course.state(mark.learned),
-            members={
-                f"{part}/{name}": array for part, arrays in parts.items() for name, array in arrays.items()
-            },
         )
+
+    def save(self, out: StateSink) -> None:
+        """The arrays of the learner, the meter and the validation."""
+        self.learner.save(Prefixed(out, "learner/"))
+        self._meter.save(Prefixed(out, "meter/"))
+        if self._validation is not None:
+            self._validation.save(Prefixed(out, "validation/"))
 
     def warn(self, text: str) -> None:
         """Tell the user, also one who wants to hear of errors only."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fsstream._native import Batch
     from fsstream.checkpoint import Checkpoint, Snapshot
     from fsstream.config import SelectOptions
+    from fsstream.state import StateSink
     from fsstream.stream_feed import Place
 
 
@@ -41,7 +42,10 @@ class Savable(Protocol):
         """Where it stands."""
 
     def snapshot(self, mark: Mark) -> Snapshot:
-        """All of it. The learner has learned what lies before the mark and nothing more."""
+        """All of it but the arrays. The learner has learned what lies before the mark and nothing more."""
+
+    def save(self, out: StateSink) -> None:
+        """The arrays."""
 
     def warn(self, text: str) -> None:
         """Tell the user what is no reason to stop."""
@@ -93,7 +97,7 @@ class Saving:
         if self._writer is None or not isinstance(error, Interrupted | LimitError):
             return
         if self._run is not None and self._mark is not None:
-            self._writer.write(self._run.snapshot(self._mark))
+            self._writer.write(self._run.snapshot(self._mark), self._run.save)
         told = f"`fsstream resume {self._writer.path}` goes on"
         if isinstance(error, Interrupted):
             error.message += f"; {told}"
@@ -103,6 +107,6 @@ class Saving:
     def _save_or_warn(self, writer: CheckpointWriter, run: Savable, mark: Mark) -> None:
         """A full disk is no reason to lose hours of learning: the checkpoint before is still there."""
         try:
-            writer.write(run.snapshot(mark))
+            writer.write(run.snapshot(mark), run.save)
         except FsstreamError as error:
             run.warn(f"{error.message}: the run goes on, and {writer.path} is as it was")

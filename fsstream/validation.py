@@ -13,9 +13,9 @@ from fsstream.model import parse_model
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from fsstream.archive import Members
     from fsstream.config import SelectOptions
     from fsstream.model import Model
+    from fsstream.state import State, StateSink
 
 
 class Validation:
@@ -41,13 +41,17 @@ class Validation:
         patience = self._options.patience
         return patience is None or number - self._best_pass < patience
 
-    def state(self) -> tuple[dict[str, Any], Members]:
-        """What `restore` needs: plain values, and the best model as it would be on disk."""
-        best = {} if self.best is None else {"best": np.frombuffer(self.best.to_bytes(), np.uint8)}
-        return {"history": self.history, "best_pass": self._best_pass}, best
+    def facts(self) -> dict[str, Any]:
+        """What `restore` needs beside the best model."""
+        return {"history": self.history, "best_pass": self._best_pass}
 
-    def restore(self, plain: Mapping[str, Any], best: Members) -> None:
-        """Go on with what `state` gave."""
+    def save(self, out: StateSink) -> None:
+        """The best model as it would be on disk, if there is one."""
+        if self.best is not None:
+            out.put("best", np.frombuffer(self.best.to_bytes(), np.uint8))
+
+    def restore(self, plain: Mapping[str, Any], best: State) -> None:
+        """Go on with what `facts` and `save` gave."""
         self.history = list(plain["history"])
         self._best_pass = int(plain["best_pass"])
         if "best" in best:

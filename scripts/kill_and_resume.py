@@ -37,7 +37,14 @@ FAMILIES: dict[str, list[list[str]]] = {
     "fgm": [["--algo", "fgm"]],
     "sparse-rf": [["--algo", name] for name in ("sparse-rf", "rf", "boosting") if name in BACKENDS],
 }
-ROWS = 1000
+# Their rows, and bytes between two checkpoints: where a row costs more there are fewer, for runs of a second.
+SIZES = {
+    "mission": (1000, 8192),
+    "b-arda": (1000, 8192),
+    "os": (250, 2048),
+    "fgm": (150, 1024),
+    "sparse-rf": (100, 1024),
+}
 # What writing a checkpoint does, in this order; a run is killed before or after each.
 STEPS: list[tuple[Any, str]] = [
     (checkpoint.CheckpointWriter, "write"),
@@ -65,31 +72,40 @@ def main() -> int:
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        write_data(random.Random(given.seed))
         if given.steps:
-            failures += kill_at_steps(given.steps)
+            failures += kill_at_steps(given.steps, random.Random(given.seed))
         for family in (given.family or list(FAMILIES)) if given.kills else []:
             failures += kill_at_random(family, given.kills, random.Random(given.seed))
         os.chdir("/")
     return 1 if failures else 0
 
 
-def write_data(rng: random.Random) -> None:
+def write_data(rows: int, rng: random.Random) -> None:
     with Path("rows").open("w") as file:
-        for _ in range(ROWS):
+        for _ in range(rows):
             words = {rng.randrange(400): rng.randint(1, 3) for _ in range(12)}
             label = int(words.get(3, 0) + words.get(7, 0) - words.get(11, 0) + rng.gauss(0, 0.5) > 0)
             print(label, *(f"w{word}:{count}" for word, count in words.items()), file=file)
 
 
-def command(options: list[str]) -> list[str]:
-    words = ["select", "--format", "pairs", "--block-size", "4KB", "--threads", "1", "--quiet", *options]
+def commands(family: str, options: list[str]) -> tuple[list[str], list[str]]:
+    """Without and with checkpoints."""
+    every = SIZES[family][1]
+    words = [
+        "select",
+        "--format",
+        "pairs",
+        "--block-size",
+        f"{every // 2}",
+        "--threads",
+        "1",
+        "--quiet",
+        *options,
+    ]
     if "hashing" not in options:
         words += ["--k", "5"]
-    return [*words, "--model", "model", "rows"]
-
-
-SAVING = ["--checkpoint", "saved", "--checkpoint-every", "8KB"]
+    saving = ["--checkpoint", "saved", "--checkpoint-every", f"{every}B"]
+    return [*words, "--model", "model", "rows"], [*words, *saving, "--model", "model", "rows"]
 
 
 def forked(arguments: list[str], die: Any = None) -> int:
@@ -122,10 +138,11 @@ def kill_at_random(family: str, kills: int, rng: random.Random) -> int:
     """Kill runs, and the runs that go on, again and again; now and then one is let go to its end."""
     done = wrong = compared = resumed = 0
     started = time.monotonic()
+    write_data(SIZES[family][0], rng)
     while done < kills:
-        options = rng.choice(FAMILIES[family])
-        whole, seconds = finished(command(options))
-        arguments = [*command(options)[:-1], *SAVING, "rows"]
+        plain, anew = commands(family, rng.choice(FAMILIES[family]))
+        whole, seconds = finished(plain)
+        arguments = anew
         Path("saved").unlink(missing_ok=True)
         for _ in range(min(50, kills - done)):
             Path("model").unlink(missing_ok=True)
@@ -136,7 +153,7 @@ def kill_at_random(family: str, kills: int, rng: random.Random) -> int:
             done += status == -signal.SIGKILL
             if status == 0:  # it was faster
                 wrong += Path("model").read_bytes() != whole
-                arguments = [*command(options)[:-1], *SAVING, "rows"]
+                arguments = anew
                 compared += 1
             elif Path("saved").exists():
                 resumed += 1
@@ -144,7 +161,7 @@ def kill_at_random(family: str, kills: int, rng: random.Random) -> int:
                 if rng.random() < 0.3:
                     wrong += finished(arguments)[0] != whole
                     compared += 1
-                    arguments = [*command(options)[:-1], *SAVING, "rows"]
+                    arguments = anew
         if Path("saved").exists():
             wrong += finished(["resume", "saved"])[0] != whole
             compared += 1
@@ -157,11 +174,11 @@ def kill_at_random(family: str, kills: int, rng: random.Random) -> int:
     return wrong
 
 
-def kill_at_steps(calls: list[int]) -> int:
+def kill_at_steps(calls: list[int], rng: random.Random) -> int:
     """Kill before and after each step, at its first, second ... call."""
-    options = FAMILIES["mission"][0]
-    whole, _ = finished(command(options))
-    arguments = [*command(options)[:-1], *SAVING, "rows"]
+    write_data(SIZES["mission"][0], rng)
+    plain, arguments = commands("mission", FAMILIES["mission"][0])
+    whole, _ = finished(plain)
     wrong = 0
     for place, name in STEPS:
         for when in ("before", "after"):

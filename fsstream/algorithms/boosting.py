@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from fsstream.algorithms.scanning import Scan
     from fsstream.basis import Basis
+    from fsstream.state import StateSink
 
 MOST_ROUNDS = 4  # times k
 STEP = 1.4  # from one l1 weight to the next
@@ -165,18 +166,16 @@ class Boosting(RandomFeatureLearner):
         found = super().basis()
         return None if found is None else replace(found, learned=self._learned(self.machine.numbers))
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def save(self, out: StateSink) -> None:
         """With the directions that were learned."""
+        super().save(out)
         learned = self._learned(np.arange(self.machine.drawn, dtype=np.uint64)) if self._directions else None
-        return {
-            **super().state(),
-            "l1": np.array([self.l1]),
-            "directions": learned.directions if learned else np.zeros((0, 0), np.float32),
-            "offsets": learned.offsets if learned else np.zeros(0, np.float32),
-        }
+        out.put("l1", np.array([self.l1]))
+        out.put("directions", learned.directions if learned else np.zeros((0, 0), np.float32))
+        out.put("offsets", learned.offsets if learned else np.zeros(0, np.float32))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what `state` gave."""
+        """Take over what `save` gave."""
         self._directions = list(state["directions"].T)
         self._offsets = state["offsets"].tolist()
         self.l1 = float(state["l1"][0])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from fsstream._native import Batch, OnlineLearner
     from fsstream.model import Model
+    from fsstream.state import StateSink
 
 UNTUNED = 0.0  # the kernel finds eta from the length of the rows
 CELLS_PER_FEATURE = 64  # of a sketch row, for each of the k features
@@ -65,12 +66,13 @@ class OnlineBackend(Learner):
             "collisions": self.kernel.collisions,
         }
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def save(self, out: StateSink) -> None:
         """The kernel's sums and the number of finished passes."""
-        return {**self.kernel.state(), "passed": np.array([self.passed], dtype=np.uint64)}
+        self.kernel.save(out)
+        out.put("passed", np.array([self.passed], dtype=np.uint64))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what `state` gave."""
+        """Take over what `save` gave."""
         try:
             self.kernel.restore(state)
             self.passed = int(state["passed"][0])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch
+    from fsstream.state import StateSink
 
 NAME = 64  # bytes planned for a name and what is kept beside it
 
@@ -35,10 +36,10 @@ class ColumnKernel(Protocol):
     def end_scan(self) -> object:
         """Every feature has been seen once more; some kernels say whether they want another scan."""
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def save(self, out: StateSink) -> None:
         """Everything needed to go on bit for bit."""
 
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from a state."""
 
 
@@ -98,16 +99,16 @@ class ColumnLearner(Learner):
         """The one intercept."""
         return np.array([self.chosen()[2]], np.float32)
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def save(self, out: StateSink) -> None:
         """The kernel's arrays and the scans done."""
-        return {"scans": np.array([self.scans]), **self.kernel.state()}
+        out.put("scans", np.array([self.scans]))
+        self.kernel.save(out)
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on from a state of the same options and targets."""
-        arrays = dict(state)
         try:
-            self.scans = int(arrays.pop("scans")[0])
-            self.kernel.restore(arrays)
+            self.scans = int(state["scans"][0])
+            self.kernel.restore(state)
         except (KeyError, IndexError, ValueError) as error:
             raise CorruptError(f"this is no state of {self.name}: {error}") from error
 

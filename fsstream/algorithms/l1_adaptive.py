@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch, L1Ladder
+    from fsstream.state import StateSink
 
 RUNGS = 16
 LARGEST, DECADES = 1e3, 12.0
@@ -117,12 +118,14 @@ class L1Adaptive(OnlineBackend):
         best = self.ladder.best_rung
         return {**super().facts(), "l1": self.rungs[best], "l1_left": self.ladder.counts()[best]}
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def save(self, out: StateSink) -> None:
         """The ladder, where its rungs are, and how many rounds there are."""
-        return {**super().state(), "rungs": np.array(self.rungs), "rounds": np.array([self.rounds])}
+        super().save(out)
+        out.put("rungs", np.array(self.rungs))
+        out.put("rounds", np.array([self.rounds]))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what `state` gave."""
+        """Take over what `save` gave."""
         rungs = np.asarray(state.get("rungs", ()), dtype=np.float64)
         if len(rungs) not in (1, RUNGS) or not np.all(np.isfinite(rungs) & (rungs >= 0)):
             raise CorruptError("the saved state has no ladder of l1 weights")

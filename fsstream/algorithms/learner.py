@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream.errors import UsageError
+from fsstream.state import collected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from fsstream.expansion import Expansion
     from fsstream.model import Model
     from fsstream.selection import Selection
+    from fsstream.state import StateSink
 
 BINARY_LOSSES = ("logistic", "squared-hinge", "hinge")
 ALL_LOSSES = (*BINARY_LOSSES, "squared", "softmax")
@@ -160,8 +162,12 @@ class Learner(ABC):
         return {}
 
     @abstractmethod
-    def state(self) -> dict[str, NDArray[Any]]:
+    def save(self, out: StateSink) -> None:
         """Everything `restore` needs to go on bit for bit, as plain arrays."""
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The same as copies, which hold when the learner learns more."""
+        return collected(self.save)
 
     @abstractmethod
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None: ...

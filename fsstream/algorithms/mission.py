@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from fsstream.algorithms.merging.shards import Shards
     from fsstream.selection import Selection
+    from fsstream.state import StateSink
 
 CELL = 4  # bytes of a cell of the sketch
 BLOCK = 16  # cells of a block, where active weights live beside the sketch
@@ -207,12 +208,13 @@ class Mission(SgdLearner):
             return chosen
         return replace(chosen, extra={"stability": self.bootstrap.shares(chosen)})
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def save(self, out: StateSink) -> None:
         """The kernel's arrays, and its replicates'."""
-        return {**super().state(), **self.bootstrap.state()}
+        super().save(out)
+        self.bootstrap.save(out)
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what `state` gave."""
+        """Take over what `save` gave."""
         super().restore(state)
         try:
             self.bootstrap.restore(state)

@@ -14,6 +14,7 @@ import numpy as np
 from fsstream.algorithms.learner import Learner
 from fsstream.algorithms.merging.shards import under
 from fsstream.selection import Selection
+from fsstream.state import Prefixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from fsstream.algorithms.merging.shards import Shards
     from fsstream.basis import Basis
     from fsstream.expansion import Expansion
+    from fsstream.state import StateSink
 
 
 class OneVersusRest(Learner):
@@ -96,13 +98,10 @@ class OneVersusRest(Learner):
     def facts(self) -> Mapping[str, Any]:
         return {f"class_{index}": dict(learner.facts()) for index, learner in enumerate(self._learners)}
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        states = {
-            f"{i}/{key}": value
-            for i, learner in enumerate(self._learners)
-            for key, value in learner.state().items()
-        }
-        return {"classes": np.array([len(self._learners)]), **states}
+    def save(self, out: StateSink) -> None:
+        out.put("classes", np.array([len(self._learners)]))
+        for i, learner in enumerate(self._learners):
+            learner.save(Prefixed(out, f"{i}/"))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         for learner, own in self._parts(state):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from fsstream._native import Batch, Bear, Sgd
     from fsstream.model import Model
+    from fsstream.state import StateSink
 
 DEFAULT_RATE = 0.5
 SEAT = 64  # bytes of a weight with its key, its place among the weights and in the table, and a name
@@ -88,12 +89,13 @@ class SgdLearner(Learner):
         """Mean progressive loss of each finished pass."""
         return {"rows": self.kernel.rows, "pass_losses": list(self.pass_losses)}
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def save(self, out: StateSink) -> None:
         """Sketch or table, active set, intercept and the losses of finished passes."""
-        return {**self.kernel.state(), "pass_losses": np.array(self.pass_losses, dtype=np.float64)}
+        self.kernel.save(out)
+        out.put("pass_losses", np.array(self.pass_losses, dtype=np.float64))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what `state` gave."""
+        """Take over what `save` gave."""
         try:
             self.kernel.restore(state)
             self.pass_losses = np.asarray(state["pass_losses"], dtype=np.float64).tolist()

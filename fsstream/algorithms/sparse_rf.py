@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream.algorithms.scanning import Scan
+    from fsstream.state import StateSink
 
 LAST_STEPS = 100
 LITERAL_STEPS = 100_000  # the gap ends it
@@ -119,12 +120,13 @@ class SparseRf(KernelLearner):
             return 0
         return k if self.machine.drawn < self.total else math.ceil(TO_SEARCH_IN * k)
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def save(self, out: StateSink) -> None:
         """With the l1 weight of the last round."""
-        return {**super().state(), "l1": np.array([self.l1])}
+        super().save(out)
+        out.put("l1", np.array([self.l1]))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what `state` gave."""
+        """Take over what `save` gave."""
         self.l1 = float(state["l1"][0])
         super().restore(state)
 

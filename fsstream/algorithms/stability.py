@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream.algorithms.merging.shards import under
+from fsstream.state import Prefixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from fsstream._native import Batch
     from fsstream.algorithms.merging.shards import Shards
     from fsstream.selection import Selection
+    from fsstream.state import StateSink
 
 # Chances that a row is drawn 0, 1, ... 11 times or fewer.
 _CHANCES = np.cumsum([math.exp(-1) / math.factorial(times) for times in range(12)])
@@ -71,14 +73,12 @@ class Bootstrap:
             counts += [member in also for member in chosen]
         return counts / np.float32(max(1, len(self._kernels)))
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def save(self, out: StateSink) -> None:
         """The arrays of all replicates."""
-        arrays = {
-            f"replicate_{i}/{name}": array
-            for i, kernel in enumerate(self._kernels)
-            for name, array in kernel.state().items()
-        }
-        return {**arrays, "bootstrap_rows": np.array([self._rows], dtype=np.uint64)} if self._kernels else {}
+        for i, kernel in enumerate(self._kernels):
+            kernel.save(Prefixed(out, f"replicate_{i}/"))
+        if self._kernels:
+            out.put("bootstrap_rows", np.array([self._rows], dtype=np.uint64))
 
     def merged(self, shards: Shards, merge: Callable[[Shards], dict[str, NDArray[Any]]]) -> dict[str, Any]:
         """Each replicate made of its counterparts in the shards."""
@@ -90,7 +90,7 @@ class Bootstrap:
         return {**arrays, "bootstrap_rows": shards.count("bootstrap_rows")} if self._kernels else {}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what `state` gave."""
+        """Take over what `save` gave."""
         for i, kernel in enumerate(self._kernels):
             kernel.restore(under(f"replicate_{i}/", state))
         if self._kernels:

@@ -14,6 +14,7 @@ from typing import NoReturn
 import click
 
 from fsstream import __version__
+from fsstream.cli import streams
 from fsstream.errors import FsstreamError, Interrupted, UsageError
 
 # Imported only when called, so that --help stays fast.
@@ -65,6 +66,7 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """The entry point of the console script."""
+    streams.prepare()
     # numpy's library would start threads for products that are never taken here, and let them spin.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     status = run(sys.argv[1:])

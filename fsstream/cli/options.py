@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fsstream.config import from_mapping
-from fsstream.errors import UsageError
+from fsstream.apart import check_apart
+from fsstream.cli import stdout
+from fsstream.config import InputOptions, from_mapping
+from fsstream.errors import FsstreamError, UsageError
 from fsstream.units import parse_interval, parse_size
 
 if TYPE_CHECKING:
@@ -88,7 +90,12 @@ def command(
         def call(*, debug: bool, **values: Any) -> None:  # debug is read by main.run
             options = from_mapping(kind, values)
             options.check()
-            if not options.inputs and function.__name__ not in _INPUT_IS_OPTIONAL and sys.stdin.isatty():
+            if isinstance(options, InputOptions):  # `resume` has them in its checkpoint
+                check_apart(options)
+            if sys.stdout is None and stdout.is_meant(getattr(options, "output", "")):
+                raise FsstreamError("standard output is closed", hint="redirect it, or name a file: --output")
+            wants_input = not options.inputs and function.__name__ not in _INPUT_IS_OPTIONAL
+            if wants_input and sys.stdin is not None and sys.stdin.isatty():
                 print("fsstream: reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
             from fsstream._native import return_freed_memory
 

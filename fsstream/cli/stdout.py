@@ -37,6 +37,8 @@ def deliver(path: str | None, pieces: Iterable[bytes]) -> None:
 
 def write(pieces: Iterable[bytes]) -> None:
     """Write everything; end the command when the reader has gone (`| head`)."""
+    if sys.stdout is None:
+        raise FsstreamError("standard output is closed", hint="redirect it")
     try:
         for piece in pieces:
             _write_whole(piece)

@@ -10,6 +10,7 @@ import errno
 import io
 import os
 import stat
+import sys
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -126,6 +127,8 @@ class Source:
             )
 
     def _regular_size(self) -> int | None:
+        if self._path is None and sys.stdin is None:
+            raise self._unusable("")
         try:
             status = os.fstat(0) if self._path is None else self._path.stat()
         except OSError as error:

@@ -161,7 +161,7 @@ def test_a_file_is_not_written_over_the_data_or_twice(rows: str, model: str, tmp
     ):
         done = fsstream(*command)
         assert done.returncode == 2
-        assert b"and written" in done.stderr
+        assert b"and written over" in done.stderr
     with open(rows, "rb") as file:
         assert file.read() == ROWS
     assert fsstream("select", "--k", "2", "-o", "/dev/null", "--model", "/dev/null", rows).returncode == 0

@@ -26,7 +26,6 @@ from tests.contract.test_output import options_for
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fsstream.checkpoint import Snapshot
 
 ROWS = SAMPLES["pairs"].text
 SEVERAL_PASSES = [name for name in BACKENDS if "passes" in backend(name).uses]
@@ -80,8 +79,8 @@ def assert_same_end(
     saved: list[bytes] = []
     write = CheckpointWriter.write
 
-    def keep(self: CheckpointWriter, snapshot: Snapshot | None) -> None:
-        write(self, snapshot)
+    def keep(self: CheckpointWriter, *snapshot: Any) -> None:
+        write(self, *snapshot)
         saved.append(Path(self.path).read_bytes())
 
     file = tmp_path / "saved"

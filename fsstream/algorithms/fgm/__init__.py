@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream.expansion import Expansion
+    from fsstream.state import StateSink
 
 
 class Fgm(ScanningLearner):
@@ -93,18 +94,16 @@ class Fgm(ScanningLearner):
             **machine.more_facts(),
         }
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def save(self, out: StateSink) -> None:
         """The rounds so far; columns and rows are read again."""
         progress = self._machine.progress()
         ends = np.cumsum([0, *map(len, progress.rounds)])
-        return {
-            "keys": np.concatenate(progress.rounds) if progress.rounds else np.zeros(0, np.uint64),
-            "round_ends": ends.astype(np.uint64),
-            "weights": progress.weights,
-            "bias": np.array([progress.bias]),
-            "tau": np.array([progress.tau]),
-            "objectives": np.array(progress.objectives, dtype=np.float64),
-        }
+        out.put("keys", np.concatenate(progress.rounds) if progress.rounds else np.zeros(0, np.uint64))
+        out.put("round_ends", ends.astype(np.uint64))
+        out.put("weights", progress.weights)
+        out.put("bias", np.array([progress.bias]))
+        out.put("tau", np.array([progress.tau]))
+        out.put("objectives", np.array(progress.objectives, dtype=np.float64))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """The rest of the interrupted scan is passed over, and a new one asked for."""

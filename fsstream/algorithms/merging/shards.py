@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream.errors import CorruptError
+from fsstream.state import StoredState, Under
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -145,6 +146,8 @@ class Features:
 
 def under(prefix: str, state: State) -> State:
     """The arrays whose names begin so, without that."""
+    if isinstance(state, StoredState):
+        return Under(state, prefix)
     return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fsstream.algorithms.random_features.parameters import KernelParameters
     from fsstream.algorithms.scanning import Scan
     from fsstream.basis import Basis
+    from fsstream.state import StateSink
 
 REPORTED_INPUTS = 100
 
@@ -115,19 +116,17 @@ class RandomFeatureLearner(ScanningLearner):
             "inputs": {to_text(name): effect for name, effect in basis.ranked_inputs()[:REPORTED_INPUTS]},
         }
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def save(self, out: StateSink) -> None:
         """The features and their weights; rows and columns are read again."""
         machine = self.machine
         loaded = hasattr(machine, "problem")
         count = len(machine.numbers)  # the columns beyond are being filled: their scan comes again
-        return {
-            "numbers": machine.numbers,
-            "weights": machine.problem.weights[:count] if loaded else np.zeros(0),
-            "intercept": np.array([machine.problem.intercept if loaded else 0.0]),
-            "drawn": np.array([machine.drawn], dtype=np.uint64),
-            "objectives": np.array(self.objectives, dtype=np.float64),
-            "features": np.array(self.features, dtype=np.uint64),
-        }
+        out.put("numbers", machine.numbers)
+        out.put("weights", machine.problem.weights[:count] if loaded else np.zeros(0))
+        out.put("intercept", np.array([machine.problem.intercept if loaded else 0.0]))
+        out.put("drawn", np.array([machine.drawn], dtype=np.uint64))
+        out.put("objectives", np.array(self.objectives, dtype=np.float64))
+        out.put("features", np.array(self.features, dtype=np.uint64))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """The rest of the interrupted scan is passed over, and a new one asked for."""

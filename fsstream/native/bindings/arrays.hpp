@@ -66,22 +66,47 @@ inline nb::list collided_list(const std::vector<std::pair<std::string, std::stri
   return out;
 }
 
+// To a Python StateSink, which sees the learner's own buffers: a piece holds as long as the call.
+class SinkWriter final : public StateWriter {
+ public:
+  explicit SinkWriter(nb::handle sink) : start_(sink.attr("start")), more_(sink.attr("more")) {}
+  void start(const std::string& name, const char* type, std::size_t size) override {
+    start_(name, type, nb::make_tuple(size));
+  }
+  void more(const void* data, std::size_t bytes) override {
+    if (bytes != 0) more_(view_of(const_cast<void*>(data), bytes, PyBUF_READ));
+  }
+
+  static nb::object view_of(void* data, std::size_t bytes, int access) {
+    return nb::steal(PyMemoryView_FromMemory(static_cast<char*>(data), static_cast<Py_ssize_t>(bytes), access));
+  }
+
+ private:
+  nb::object start_, more_;
+};
+
+// Copies into arrays of numpy's own.
 class DictWriter final : public StateWriter {
  public:
-  void put(const std::string& name, std::span<const float> values) override { store(name, values); }
-  void put(const std::string& name, std::span<const double> values) override { store(name, values); }
-  void put(const std::string& name, std::span<const std::uint64_t> values) override { store(name, values); }
-  void put(const std::string& name, std::span<const char> bytes) override {
-    store(name, std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
+  void start(const std::string& name, const char* type, std::size_t size) override {
+    const auto width = static_cast<std::size_t>(type[2] - '0');
+    auto* room = new char[size * width];
+    nb::capsule owner(room, [](void* p) noexcept { delete[] static_cast<char*>(p); });
+    using nb::dlpack::dtype_code;
+    const dtype_code kind = type[1] == 'f' ? dtype_code::Float : type[1] == 'i' ? dtype_code::Int : dtype_code::UInt;
+    const nb::dlpack::dtype dtype{static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(8 * width), 1};
+    dict_[name.c_str()] = nb::ndarray<nb::numpy>(room, {size}, owner, {}, dtype);
+    room_ = room;
+  }
+  void more(const void* data, std::size_t bytes) override {
+    std::copy_n(static_cast<const char*>(data), bytes, room_);
+    room_ += bytes;
   }
   nb::dict take() { return std::move(dict_); }
 
  private:
-  template <class T>
-  void store(const std::string& name, std::span<const T> values) {
-    dict_[name.c_str()] = owned_array(values);
-  }
   nb::dict dict_;
+  char* room_ = nullptr;
 };
 
 template <class Learner>
@@ -91,6 +116,13 @@ nb::dict state_of(const Learner& learner) {
   return writer.take();
 }
 
+template <class Learner>
+void save_to(const Learner& learner, nb::handle sink) {
+  SinkWriter writer(sink);
+  learner.save(writer);
+}
+
+// From a dict of arrays, or from a Python StoredState.
 class DictReader final : public StateReader {
  public:
   explicit DictReader(nb::handle mapping) : mapping_(mapping) {}
@@ -101,17 +133,29 @@ class DictReader final : public StateReader {
     const auto found = fetch<std::uint8_t>(name);
     return {reinterpret_cast<const char*>(found.data()), found.size()};
   }
+  void read(const std::string& name, std::span<float> into) const override {
+    if (!into.empty() && nb::hasattr(mapping_, "read_into")) {
+      mapping_.attr("read_into")(name, kStateType<float>,
+                                 SinkWriter::view_of(into.data(), into.size_bytes(), PyBUF_WRITE));
+      return;
+    }
+    const auto values = of_size(floats(name), into.size(), name.c_str());
+    std::copy(values.begin(), values.end(), into.begin());
+  }
 
  private:
-  // The mapping keeps the array, and so the span, alive.
+  // The array lives as long as the reader, and so does the span.
   template <class T>
   std::span<const T> fetch(const std::string& name) const {
     if (!nb::cast<bool>(mapping_.attr("__contains__")(name))) throw BadState("state: no array " + name);
+    nb::object found = mapping_[name.c_str()];
     Vector<T> array;
-    if (!nb::try_cast(mapping_[name.c_str()], array, false)) throw BadState("state: wrong type of " + name);
+    if (!nb::try_cast(found, array, false)) throw BadState("state: wrong type of " + name);
+    fetched_.push_back(std::move(found));
     return {array.data(), array.size()};
   }
   nb::handle mapping_;
+  mutable std::vector<nb::object> fetched_;
 };
 
 }  // namespace fsstream

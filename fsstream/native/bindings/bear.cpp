@@ -53,6 +53,7 @@ void bind_bear(nb::module_& m) {
           },
           nb::arg("name"), nb::arg("key"), nb::arg("weight"))
       .def("state", &state_of<Bear>)
+      .def("save", &save_to<Bear>, nb::arg("out"))
       .def("restore", [](Bear& bear, nb::handle mapping) { bear.load(DictReader(mapping)); }, nb::arg("state"));
 }
 

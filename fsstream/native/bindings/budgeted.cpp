@@ -57,6 +57,7 @@ void bind_budgeted(nb::module_& m) {
       .def_prop_ro("bytes", &OnlineLearner::bytes)
       .def_prop_ro("collisions", &OnlineLearner::collisions)
       .def("state", &state_of<OnlineLearner>)
+      .def("save", &save_to<OnlineLearner>, nb::arg("out"))
       .def(
           "restore", [](OnlineLearner& learner, nb::handle mapping) { learner.load(DictReader(mapping)); },
           nb::arg("state"));

@@ -231,6 +231,7 @@ void bind_learn(nb::module_& m) {
       .def("collided", &collided)
       .def("seed", &seed, nb::arg("name"), nb::arg("key"), nb::arg("weight"))
       .def("state", &state_of<Sgd>)
+      .def("save", &save_to<Sgd>, nb::arg("out"))
       .def("restore", [](Sgd& sgd, nb::handle mapping) { sgd.load(DictReader(mapping)); }, nb::arg("state"));
 
   nb::class_<ClassDescent>(m, "ClassDescent")
@@ -268,6 +269,7 @@ void bind_learn(nb::module_& m) {
           },
           nb::arg("name"), nb::arg("key"), nb::arg("c"), nb::arg("weight"))
       .def("state", &state_of<ClassDescent>)
+      .def("save", &save_to<ClassDescent>, nb::arg("out"))
       .def(
           "restore", [](ClassDescent& descent, nb::handle mapping) { descent.load(DictReader(mapping)); },
           nb::arg("state"));

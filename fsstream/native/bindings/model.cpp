@@ -118,12 +118,8 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("mean", &LossMeter::mean)
       .def_prop_ro("accuracy", &LossMeter::accuracy)
       .def_prop_ro("curve", &curve)
-      .def("state",
-           [](const LossMeter& meter) {
-             DictWriter out;
-             meter.save(out);
-             return out.take();
-           })
+      .def("state", &state_of<LossMeter>)
+      .def("save", &save_to<LossMeter>, nb::arg("out"))
       .def("restore", [](LossMeter& meter, nb::handle mapping) { meter.load(DictReader(mapping)); }, nb::arg("state"));
 }
 

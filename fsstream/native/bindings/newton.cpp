@@ -54,6 +54,7 @@ void bind_newton(nb::module_& m) {
           },
           nb::arg("name"), nb::arg("key"), nb::arg("weight"))
       .def("state", &state_of<Newton>)
+      .def("save", &save_to<Newton>, nb::arg("out"))
       .def("restore", [](Newton& newton, nb::handle mapping) { newton.load(DictReader(mapping)); }, nb::arg("state"));
 }
 

@@ -76,6 +76,7 @@ void bind_softmax(nb::module_& m) {
           },
           nb::arg("name"), nb::arg("key"), nb::arg("c"), nb::arg("weight"))
       .def("state", &state_of<SoftmaxLearner>)
+      .def("save", &save_to<SoftmaxLearner>, nb::arg("out"))
       .def(
           "restore", [](SoftmaxLearner& learner, nb::handle mapping) { learner.load(DictReader(mapping)); },
           nb::arg("state"));

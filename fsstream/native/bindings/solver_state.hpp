@@ -1,5 +1,5 @@
-// State of a kernel as plain numpy arrays and back. A kernel lists its members once, in a
-// template `visit_state(state)`; StateWriter copies them out, StateReader checks and copies in.
+// State of a column solver as plain arrays and back. A solver lists its members once, in a
+// template `visit_state(state)`; SolverWriter gives them to a StateWriter, SolverReader checks and copies in.
 #pragma once
 
 #include <nanobind/stl/string.h>
@@ -9,25 +9,22 @@
 #include <string>
 #include <vector>
 
+#include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "core/buffer.hpp"
+#include "core/state.hpp"
 
 namespace fsstream {
 
-template <class T>
-nb::ndarray<nb::numpy, T> owned_array(const T* values, std::size_t count) {
-  auto* copy = new std::vector<T>(values, values + count);
-  const nb::capsule owner(copy, [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
-  return nb::ndarray<nb::numpy, T>(copy->data(), {count}, owner);
-}
-
-class StateWriter {
+class SolverWriter {
  public:
   static constexpr bool kReading = false;
 
+  explicit SolverWriter(StateWriter& out) : out_(out) {}
+
   template <class T>
   void fixed(const std::string& name, std::vector<T>& values) {
-    arrays[(prefix_ + name).c_str()] = owned_array(values.data(), values.size());
+    whole(name, values.data(), values.size());
   }
   template <class T>
   void list(const std::string& name, std::vector<T>& values) {
@@ -35,7 +32,7 @@ class StateWriter {
   }
   template <class T>
   void list(const std::string& name, Buffer<T>& values) {
-    arrays[(prefix_ + name).c_str()] = owned_array(values.data(), values.size());
+    whole(name, values.data(), values.size());
   }
   void texts(const std::string& name, std::vector<std::string>& values) {
     std::vector<std::uint8_t> bytes;
@@ -51,17 +48,22 @@ class StateWriter {
   // Names that follow begin with this: parts of the same kind side by side.
   void enter(const std::string& prefix) { prefix_ = prefix; }
 
-  nb::dict arrays;
-
  private:
+  template <class T>
+  void whole(const std::string& name, const T* values, std::size_t size) {
+    out_.start(prefix_ + name, kStateType<T>, size);
+    out_.more(values, size * sizeof(T));
+  }
+
+  StateWriter& out_;
   std::string prefix_;
 };
 
-class StateReader {
+class SolverReader {
  public:
   static constexpr bool kReading = true;
 
-  explicit StateReader(nb::dict from) : arrays(std::move(from)) {}
+  explicit SolverReader(nb::object from) : arrays_(std::move(from)) {}
 
   // A vector whose length follows from the options.
   template <class T>
@@ -99,17 +101,17 @@ class StateReader {
 
   void enter(const std::string& prefix) { prefix_ = prefix; }
 
-  nb::dict arrays;
-
  private:
+  nb::object arrays_;  // a dict, or a Python StoredState
   std::string prefix_;
 
+  // It keeps what it is a view of.
   template <class T>
   Vector<T> array(const std::string& name) {
     const std::string full = prefix_ + name;
-    if (!arrays.contains(full.c_str())) throw misfit(full);
+    if (!nb::cast<bool>(arrays_.attr("__contains__")(full))) throw misfit(full);
     Vector<T> found;
-    if (!nb::try_cast(arrays[full.c_str()], found)) throw misfit(name);
+    if (!nb::try_cast(nb::object(arrays_[full.c_str()]), found)) throw misfit(name);
     return found;
   }
 };

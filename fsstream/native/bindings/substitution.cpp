@@ -52,19 +52,31 @@ nb::list name_list(const std::vector<std::string>& names) {
 // Names, weights of the raw columns and the intercept.
 nb::tuple outcome(const std::vector<std::string>& names, const RefittedModel& model) {
   std::vector<float> weights(model.weights.begin(), model.weights.end());
-  return nb::make_tuple(name_list(names), owned_array(weights.data(), weights.size()), model.intercept);
+  return nb::make_tuple(name_list(names), owned_array(std::span<const float>(weights)), model.intercept);
 }
 
 template <class Solver>
-nb::dict state_of(Solver& solver) {
-  StateWriter writer;
+void save_solver(Solver& solver, StateWriter& out) {
+  SolverWriter writer(out);
   solver.visit_state(writer);
-  return writer.arrays;
 }
 
 template <class Solver>
-void restore_into(Solver& solver, nb::dict arrays) {
-  StateReader reader(arrays);
+nb::dict solver_state(Solver& solver) {
+  DictWriter out;
+  save_solver(solver, out);
+  return out.take();
+}
+
+template <class Solver>
+void save_solver_to(Solver& solver, nb::handle sink) {
+  SinkWriter out(sink);
+  save_solver(solver, out);
+}
+
+template <class Solver>
+void restore_into(Solver& solver, nb::object arrays) {
+  SolverReader reader(std::move(arrays));
   if (!solver.visit_state(reader)) throw std::invalid_argument("the state does not fit together");
 }
 
@@ -116,8 +128,12 @@ void bind_pool(nb::module_& m) {
       .def_prop_ro("noise", [](const Bound& self) { return self.pool.noise(); })
       .def_prop_ro("retained", [](const Bound& self) { return name_list(self.pool.names()); })
       .def_prop_ro("column_bytes", [](const Bound& self) { return self.pool.columns().bytes(); })
-      .def("state", [](Bound& self) { return state_of(self.pool); })
-      .def("restore", [](Bound& self, nb::dict arrays) { restore_into(self.pool, arrays); }, nb::arg("arrays"));
+      .def("state", [](Bound& self) { return solver_state(self.pool); })
+      .def(
+          "save", [](Bound& self, nb::handle out) { save_solver_to(self.pool, out); }, nb::arg("out"))
+      .def(
+          "restore", [](Bound& self, nb::object arrays) { restore_into(self.pool, std::move(arrays)); },
+          nb::arg("arrays"));
 }
 
 // The heaviest members of a set, refitted or as they are.
@@ -197,8 +213,12 @@ void bind_rules(nb::module_& m) {
                    })
       .def_prop_ro("progress", [](const Bound& self) { return progress_of(self.solver); })
       .def_prop_ro("column_bytes", [](const Bound& self) { return self.solver.set().bytes(); })
-      .def("state", [](Bound& self) { return state_of(self.solver); })
-      .def("restore", [](Bound& self, nb::dict arrays) { restore_into(self.solver, arrays); }, nb::arg("arrays"));
+      .def("state", [](Bound& self) { return solver_state(self.solver); })
+      .def(
+          "save", [](Bound& self, nb::handle out) { save_solver_to(self.solver, out); }, nb::arg("out"))
+      .def(
+          "restore", [](Bound& self, nb::object arrays) { restore_into(self.solver, std::move(arrays)); },
+          nb::arg("arrays"));
 }
 
 struct BoundAsynchronous {
@@ -261,8 +281,12 @@ void bind_asynchronous(nb::module_& m) {
       .def("select", &Bound::select, nb::arg("refit") = true)
       .def_prop_ro("counts", &Bound::counts)
       .def_prop_ro("objective", [](const Bound& self) { return self.solver.objective(); })
-      .def("state", [](Bound& self) { return state_of(self.solver); })
-      .def("restore", [](Bound& self, nb::dict arrays) { restore_into(self.solver, arrays); }, nb::arg("arrays"));
+      .def("state", [](Bound& self) { return solver_state(self.solver); })
+      .def(
+          "save", [](Bound& self, nb::handle out) { save_solver_to(self.solver, out); }, nb::arg("out"))
+      .def(
+          "restore", [](Bound& self, nb::object arrays) { restore_into(self.solver, std::move(arrays)); },
+          nb::arg("arrays"));
 }
 
 // The two solvers whose scans are iterations of a search.
@@ -287,8 +311,12 @@ nb::class_<BoundSearch<Solver>> bind_search(nb::module_& m, const char* name) {
       .def("end_scan", [](Bound& self) { return self.solver.end_scan(); })
       .def_prop_ro("retained", [](const Bound& self) { return name_list(self.solver.set().names()); })
       .def_prop_ro("column_bytes", [](const Bound& self) { return self.solver.set().bytes(); })
-      .def("state", [](Bound& self) { return state_of(self.solver); })
-      .def("restore", [](Bound& self, nb::dict arrays) { restore_into(self.solver, arrays); }, nb::arg("arrays"));
+      .def("state", [](Bound& self) { return solver_state(self.solver); })
+      .def(
+          "save", [](Bound& self, nb::handle out) { save_solver_to(self.solver, out); }, nb::arg("out"))
+      .def(
+          "restore", [](Bound& self, nb::object arrays) { restore_into(self.solver, std::move(arrays)); },
+          nb::arg("arrays"));
 }
 
 void bind_searches(nb::module_& m) {

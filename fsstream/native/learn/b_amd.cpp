@@ -220,23 +220,20 @@ std::vector<Chosen> BAmd::chosen() const {
 
 // Members first, in the order of their seats: a sweep's sums do not depend on it, ties neither.
 void BAmd::save(StateWriter& out) const {
-  std::vector<Key> keys(set_.keys().begin(), set_.keys().end());
-  std::vector<double> squares(squares_.begin(), squares_.begin() + static_cast<std::ptrdiff_t>(set_.size()));
   const std::vector<double> bias{bias_, bias_squares_, rate_.logs(), static_cast<double>(rate_.rows())};
   std::vector<Slot> order(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(set_.size()));
   for (Slot slot = 0; slot < table_.size(); ++slot) {
     if (table_[slot].seat != kNobody) continue;
-    keys.push_back(table_[slot].key);
-    squares.push_back(table_[slot].squares);
     order.push_back(slot);
   }
-  out.put("keys", std::span<const std::uint64_t>(keys));
-  out.put("squares", std::span<const double>(squares));
+  put_each<std::uint64_t>(out, "keys", order.size(), [&](std::size_t i) { return table_[order[i]].key; });
+  put_each<double>(out, "squares", order.size(),
+                   [&](std::size_t i) { return i < set_.size() ? squares_[i] : table_[order[i]].squares; });
   out.put("weights", set_.weights());
   out.put("scores", set_.scores());
   out.put("bias", std::span<const double>(bias));
   out.put("cells", sketch_.cells());
-  names_.save(out, keys.size(), [&](std::size_t i) { return order[i]; });
+  names_.save(out, order.size(), [&](std::size_t i) { return order[i]; });
 }
 
 void BAmd::load(const StateReader& in) {
@@ -245,14 +242,13 @@ void BAmd::load(const StateReader& in) {
   const auto weights = in.doubles("weights");
   const auto scores = of_size(in.doubles("scores"), weights.size(), "scores");
   const auto bias = of_size(in.doubles("bias"), 4, "bias");
-  const auto cells = of_size(in.floats("cells"), sketch_.cells().size(), "cells");
   check_state(weights.size() <= std::min(options_.budget, keys.size()) && in_range(squares) && not_negative(squares) &&
               in_range(weights) && in_range(scores) && in_range(bias) && not_negative(bias.subspan(1)) &&
               (exact() || keys.size() == weights.size()));
   bias_ = bias[0];
   bias_squares_ = bias[1];
   rate_.restore(bias[2], bias[3]);
-  std::copy(cells.begin(), cells.end(), sketch_.cells().begin());
+  in.read("cells", sketch_.cells());
   table_.reserve(keys.size());
   set_.reserve(weights.size());
   resize_seats(weights.size());

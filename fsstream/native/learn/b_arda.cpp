@@ -177,20 +177,16 @@ std::vector<Chosen> BArda::chosen() const {
 }
 
 void BArda::save(StateWriter& out) const {
-  std::vector<Key> keys;
-  std::vector<double> sums{bias_.sum};
-  std::vector<double> squares{bias_.squares};
-  for (Slot slot = 0; slot < table_.size(); ++slot) {
-    keys.push_back(table_[slot].key);
-    sums.push_back(table_[slot].sum);
-    squares.push_back(table_[slot].squares);
-  }
+  const auto record = [this](std::size_t i) -> const DualRecord& {
+    return i == 0 ? bias_ : table_[static_cast<Slot>(i - 1)];
+  };
+  const std::size_t records = table_.size() + 1;
   const std::vector<double> rate{rate_.logs(), static_cast<double>(rate_.rows()), tau_};
   out.put("rate", std::span<const double>(rate));
   out.put("steps", std::span<const std::uint64_t>(&steps_, 1));
-  out.put("keys", std::span<const std::uint64_t>(keys));
-  out.put("sums", std::span<const double>(sums));
-  out.put("squares", std::span<const double>(squares));
+  put_each<std::uint64_t>(out, "keys", table_.size(), [&](std::size_t i) { return record(i + 1).key; });
+  put_each<double>(out, "sums", records, [&](std::size_t i) { return record(i).sum; });
+  put_each<double>(out, "squares", records, [&](std::size_t i) { return record(i).squares; });
   out.put("sum_cells", exact() ? std::span<const float>() : sketch_->cells());
   out.put("square_cells", squares_.cells());
   names_.save(out, table_.size());
@@ -205,12 +201,9 @@ void BArda::load(const StateReader& in) {
   steps_ = of_size(in.words("steps"), 1, "steps")[0];
   rate_.restore(rate[0], rate[1]);
   tau_ = rate[2];
-  const auto sum_cells = in.floats("sum_cells");
-  const auto square_cells = of_size(in.floats("square_cells"), squares_.cells().size(), "square_cells");
-  of_size(sum_cells, exact() ? 0 : sketch_->cells().size(), "sum_cells");
   check_state(exact() || keys.size() <= working_set());
-  if (!exact()) std::copy(sum_cells.begin(), sum_cells.end(), sketch_->cells().begin());
-  std::copy(square_cells.begin(), square_cells.end(), squares_.cells().begin());
+  in.read("sum_cells", exact() ? std::span<float>() : sketch_->cells());
+  in.read("square_cells", squares_.cells());
   const auto restore = [&](DualRecord& feature, std::size_t i) {
     feature.sum = sums[i];
     feature.squares = squares[i];

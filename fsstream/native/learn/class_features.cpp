@@ -86,21 +86,21 @@ void ClassFeatures::take_rows(const std::vector<Row>& before) {
 
 void ClassFeatures::save(StateWriter& out) const {
   keys_.save(out);
-  Buffer<float> weights;
-  Buffer<float> evidence;
-  Buffer<char> on;
-  for (const ActiveSet::Entry& entry : keys_.entries()) {
-    const Row row = row_of_slot_[entry.slot];
-    weights.append(weights_.data() + row * lanes_, lanes_);
-    on.append(reinterpret_cast<const char*>(on_.data()) + row * lanes_, lanes_);
-    evidence.push_back(evidence_[row].scaled);
-    evidence.push_back(evidence_[row].count);
-  }
+  const auto entries = keys_.entries();
+  const auto row_of = [&](const ActiveSet::Entry& entry) { return row_of_slot_[entry.slot]; };
   const std::uint64_t shape[] = {keys_.capacity(), lanes_};
   out.put("kept_shape", std::span<const std::uint64_t>(shape));
-  out.put("kept_weights", std::span<const float>(weights.span()));
-  out.put("kept_evidence", std::span<const float>(evidence.span()));
-  out.put("kept_on", std::span<const char>(on.span()));
+  StatePieces<float> weights(out, "kept_weights", entries.size() * lanes_);
+  for (const ActiveSet::Entry& entry : entries) weights.add(weights_.data() + row_of(entry) * lanes_, lanes_);
+  weights.finish();
+  put_each<float>(out, "kept_evidence", entries.size() * 2, [&](std::size_t i) {
+    const auto& known = evidence_[row_of(entries[i / 2])];
+    return i % 2 == 0 ? known.scaled : known.count;
+  });
+  StatePieces<char> on(out, "kept_on", entries.size() * lanes_);
+  for (const ActiveSet::Entry& entry : entries)
+    on.add(reinterpret_cast<const char*>(on_.data()) + row_of(entry) * lanes_, lanes_);
+  on.finish();
 }
 
 std::size_t ClassFeatures::read_capacity(const StateReader& in) const {

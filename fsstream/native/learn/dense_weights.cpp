@@ -37,8 +37,7 @@ void DenseWeights::save(StateWriter& out) const {
 }
 
 void DenseWeights::load(const StateReader& in) {
-  const auto cells = of_size(in.floats("table"), table_.cells().size(), "table");
-  std::copy(cells.begin(), cells.end(), table_.cells().begin());
+  in.read("table", table_.cells());
   table_.set_scale(of_size(in.doubles("scale"), 1, "scale")[0]);
 }
 

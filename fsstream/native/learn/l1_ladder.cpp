@@ -216,16 +216,13 @@ std::vector<Chosen> L1Ladder::chosen() const {
 }
 
 void L1Ladder::save(StateWriter& out) const {
-  std::vector<Key> keys;
-  std::vector<double> paths{path_, rate_.logs(), static_cast<double>(rate_.rows())};
-  for (Slot slot = 0; slot < table_.size(); ++slot) {
-    keys.push_back(table_[slot].key);
-    paths.push_back(table_[slot].path);
-  }
   const std::vector<std::uint64_t> counters{steps_, leader_};
   out.put("counters", std::span<const std::uint64_t>(counters));
-  out.put("keys", std::span<const std::uint64_t>(keys));
-  out.put("paths", std::span<const double>(paths));
+  put_each<std::uint64_t>(out, "keys", table_.size(), [&](std::size_t i) { return table_[static_cast<Slot>(i)].key; });
+  const double first[] = {path_, rate_.logs(), static_cast<double>(rate_.rows())};
+  put_each<double>(out, "paths", std::size(first) + table_.size(), [&](std::size_t i) {
+    return i < std::size(first) ? first[i] : table_[static_cast<Slot>(i - std::size(first))].path;
+  });
   out.put("numbers", numbers_.span());
   out.put("bias", std::span<const double>(bias_));
   names_.save(out, table_.size());

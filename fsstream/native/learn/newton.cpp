@@ -299,13 +299,11 @@ void Newton::save(StateWriter& out) const {
   out.put("rows", std::span<const std::uint64_t>(counts));
   out.put("sketch", sketch_.cells());
   active_.save(out);
-  Buffer<float> evidence;
-  for (const ActiveSet::Entry& entry : active_.entries()) {
-    const Evidence known = evidence_of(entry.slot);
-    evidence.push_back(known.scaled);
-    evidence.push_back(known.count);
-  }
-  out.put("active_evidence", std::span<const float>(evidence.data(), evidence.size()));
+  const auto entries = active_.entries();
+  put_each<float>(out, "active_evidence", 2 * entries.size(), [&](std::size_t i) {
+    const Evidence known = evidence_of(entries[i / 2].slot);
+    return i % 2 == 0 ? known.scaled : known.count;
+  });
 }
 
 void Newton::load(const StateReader& in) {
@@ -320,8 +318,7 @@ void Newton::load(const StateReader& in) {
   const auto counts = of_size(in.words("rows"), 2, "rows");
   rows_ = counts[0];
   prunes_ = counts[1];
-  const auto sketch = of_size(in.floats("sketch"), sketch_.cells().size(), "sketch");
-  std::copy(sketch.begin(), sketch.end(), sketch_.cells().begin());
+  in.read("sketch", sketch_.cells());
   active_.load(in, [this](Key key) { return sketch_.home(key); });
   const auto keys = in.words("active_keys");
   const auto evidence = of_size(in.floats("active_evidence"), 2 * keys.size(), "active_evidence");

@@ -82,10 +82,7 @@ class RememberingWeights : public ThresholdedWeights {
 
  private:
   static void save_memory(const CountSketch& sketch, StateWriter& out) { out.put("sketch", sketch.cells()); }
-  static void load_memory(CountSketch& sketch, const StateReader& in) {
-    const auto cells = of_size(in.floats("sketch"), sketch.cells().size(), "sketch");
-    std::copy(cells.begin(), cells.end(), sketch.cells().begin());
-  }
+  static void load_memory(CountSketch& sketch, const StateReader& in) { in.read("sketch", sketch.cells()); }
   template <class Other>
   static void save_memory(const Other& memory, StateWriter& out) {
     memory.save(out);

@@ -96,8 +96,7 @@ void SketchedWeights<Sketch>::save_shared(StateWriter& out, double first, double
 
 template <class Sketch>
 std::span<const double> SketchedWeights<Sketch>::load_shared(const StateReader& in) {
-  const auto cells = of_size(in.floats("sketch"), sketch_.cells().size(), "sketch");
-  std::copy(cells.begin(), cells.end(), sketch_.cells().begin());
+  in.read("sketch", sketch_.cells());
   const auto numbers = of_size(in.doubles("scales"), 4, "scales");
   sketch_.set_scale(numbers[0]);
   threshold_ = static_cast<float>(numbers[1]);

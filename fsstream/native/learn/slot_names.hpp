@@ -59,17 +59,14 @@ class SlotNames {
   // `count` slots; slot_of(i) is the i-th, which load() will call slot i.
   template <class SlotOf>
   void save(StateWriter& out, std::size_t count, SlotOf slot_of) const {
-    std::vector<std::uint64_t> lengths;
-    std::vector<char> bytes;
-    for (std::size_t i = 0; i < count; ++i) {
-      const NameRef ref = refs_.empty() ? spelled_ : refs_[slot_of(i)];
-      lengths.push_back(ref.length);
-      if (!ref.stored()) continue;
-      const std::string_view name = pool_.stored(ref);
-      bytes.insert(bytes.end(), name.begin(), name.end());
-    }
-    out.put("name_lengths", std::span<const std::uint64_t>(lengths));
-    out.put("name_bytes", std::span<const char>(bytes));
+    const auto ref_of = [&](std::size_t i) { return refs_.empty() ? spelled_ : refs_[slot_of(i)]; };
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < count; ++i) size += ref_of(i).stored() ? ref_of(i).length : 0;
+    put_each<std::uint64_t>(out, "name_lengths", count, [&](std::size_t i) { return ref_of(i).length; });
+    StatePieces<char> names(out, "name_bytes", size);
+    for (std::size_t i = 0; i < count; ++i)
+      if (ref_of(i).stored()) names.add(pool_.stored(ref_of(i)).data(), ref_of(i).length);
+    names.finish();
     out.put("collisions", std::span<const std::uint64_t>(&collisions_, 1));
   }
 

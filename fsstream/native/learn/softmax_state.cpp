@@ -31,11 +31,9 @@ void SoftmaxLearner::load(const StateReader& in) {
   const auto intercepts = in.doubles("intercepts");
   meet_classes(intercepts.size());
   while (sketch_.width() > counts[2] && sketch_.width() > 2) fold();
-  const auto sketch = of_size(in.floats("sketch"), sketch_.cells().size(), "sketch");
-  const auto cells = of_size(in.floats("evidence_cells"), 2 * cells_.size(), "evidence_cells");
   const auto thresholds = of_size(in.floats("thresholds"), classes_, "thresholds");
-  std::copy(sketch.begin(), sketch.end(), sketch_.cells().begin());
-  std::copy(cells.begin(), cells.end(), reinterpret_cast<float*>(cells_.data()));
+  in.read("sketch", sketch_.cells());
+  in.read("evidence_cells", {reinterpret_cast<float*>(cells_.data()), 2 * cells_.size()});
   std::copy(thresholds.begin(), thresholds.end(), thresholds_.begin());
   std::copy(intercepts.begin(), intercepts.end(), intercepts_.begin());
   kept_.load(in, [this](Key key) { return sketch_.home(key); });

@@ -40,14 +40,9 @@ class WeightTable {
   std::size_t bytes() const { return table_.bytes(); }
 
   void save(StateWriter& out) const {
-    Buffer<Key> keys;
-    Buffer<float> weights;
-    for (Slot slot = 0; slot < table_.size(); ++slot) {
-      keys.push_back(table_[slot].key);
-      weights.push_back(table_[slot].weight);
-    }
-    out.put("memory_keys", std::span<const std::uint64_t>(keys.span()));
-    out.put("memory_weights", std::span<const float>(weights.span()));
+    const auto record = [this](std::size_t i) -> const Record& { return table_[static_cast<Slot>(i)]; };
+    put_each<std::uint64_t>(out, "memory_keys", table_.size(), [&](std::size_t i) { return record(i).key; });
+    put_each<float>(out, "memory_weights", table_.size(), [&](std::size_t i) { return record(i).weight; });
   }
 
   void load(const StateReader& in) {

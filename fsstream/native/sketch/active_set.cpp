@@ -134,21 +134,18 @@ void ActiveSet::clear() {
 }
 
 void ActiveSet::save(StateWriter& out) const {
-  Buffer<Key> keys;
-  Buffer<float> weights;
-  Buffer<std::uint64_t> lengths;
-  Buffer<char> names;
-  for (const Entry& entry : entries()) {
-    const NameRef ref = refs_[entry.slot];
-    keys.push_back(entry.key);
-    weights.push_back(entry.weight);
-    lengths.push_back(ref.length);
-    if (ref.stored()) names.append(names_.stored(ref).data(), ref.length);
-  }
-  out.put("active_keys", keys.span());
-  out.put("active_weights", weights.span());
-  out.put("active_name_lengths", lengths.span());
-  out.put("active_names", names.span());
+  const auto found = entries();
+  const auto ref_of = [&](const Entry& entry) { return refs_[entry.slot]; };
+  put_each<std::uint64_t>(out, "active_keys", found.size(), [&](std::size_t i) { return found[i].key; });
+  put_each<float>(out, "active_weights", found.size(), [&](std::size_t i) { return found[i].weight; });
+  put_each<std::uint64_t>(out, "active_name_lengths", found.size(),
+                          [&](std::size_t i) { return ref_of(found[i]).length; });
+  std::size_t size = 0;
+  for (const Entry& entry : found) size += ref_of(entry).stored() ? ref_of(entry).length : 0;
+  StatePieces<char> names(out, "active_names", size);
+  for (const Entry& entry : found)
+    if (ref_of(entry).stored()) names.add(names_.stored(ref_of(entry)).data(), ref_of(entry).length);
+  names.finish();
   out.put("collisions", std::span<const std::uint64_t>(&collisions_, 1));
 }
 
