@@ -139,8 +139,8 @@ class Batch:
         """Whether names are more than the decimals of the keys."""
 
     def normalize_l2(self) -> None: ...
-    def tail(self, first: int) -> Batch:
-        """A copy of the rows from `first` on."""
+    def part(self, first: int, end: int) -> Batch:
+        """A copy of the rows from `first` up to `end`."""
 
     def with_pairs(self, first: int, enough: int, most: int, row_number: int) -> tuple[Batch, int]:
         """Rows from `first` on with all pairs of their features, until there are `enough` entries;

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream import __version__
 from fsstream._native import LossMeter
+from fsstream.algorithms.learner import Access
 from fsstream.apart import check_apart
 from fsstream.checkpoint import Snapshot
 from fsstream.course import Course
@@ -34,9 +35,12 @@ from fsstream.training import Training, check_uses, find_backend
 from fsstream.validation import Validation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
+    from fsstream._native import Batch
     from fsstream.algorithms.learner import Learner
     from fsstream.checkpoint import Checkpoint, Saved
     from fsstream.config import SelectOptions
@@ -49,6 +53,7 @@ if TYPE_CHECKING:
     from fsstream.state import StateSink
 
 SHOWN_FEATURES = 50  # of each class, in the summary
+_SCORES = 1 << 20  # numbers that are made of the rows at once
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,7 +157,8 @@ class _Run:
         task = feed.task
         if before is not None:
             task = dataclasses.replace(task, labels=task.labels[: before.first_labels])
-        self._first_labels = len(task.labels)
+        self._chosen = chosen
+        self._classes = self._first_labels = len(task.labels)
         self._training = Training(options, chosen, feed.aim, task, reading.recipe)
         self.learner = self._training.learner
         self._meter = LossMeter(self._aim.loss)
@@ -193,13 +199,27 @@ class _Run:
         batches = self._feed.batches(self.passes + 1)
         within = self.learner.resumes_within_a_pass
         for batch in self._saving.batches(batches, self, within_a_pass=within):
-            scores = self.learner.update(batch)
-            if self.passes == 0 and scores is not None:
-                self._meter.add(batch, scores)
+            for rows in self._few_scores(batch):
+                scores = self.learner.update(rows)
+                if self.passes == 0 and scores is not None:
+                    self._meter.add(rows, scores)
             self._place = self._feed.place
             self._course.learned(batch.rows)
             progress.update(batch.rows, self._meter.mean if self._meter.rows else None)
         self._place = Place()
+
+    def _few_scores(self, batch: Batch) -> Iterator[Batch]:
+        """The rows in parts whose scores, one of each class a row, take no more than a few megabytes."""
+        if self._aim.kind != "classes" or self._chosen.access is not Access.ROWS or not batch.rows:
+            yield batch
+            return
+        self._classes = max(self._classes, int(batch.targets.max()) + 1)
+        at_once = max(1, _SCORES // self._classes)
+        if batch.rows <= at_once:
+            yield batch
+            return
+        for first in range(0, batch.rows, at_once):
+            yield batch.part(first, min(first + at_once, batch.rows))
 
     def mark(self) -> Mark:
         """Where the run stands between two batches."""

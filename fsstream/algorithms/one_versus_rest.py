@@ -62,7 +62,7 @@ class OneVersusRest(Learner):
         for index, learner in enumerate(self._learners):
             # A new class's learner must not see more of the past than its block happens to hold.
             first = int(np.argmax(classes == index)) if index >= known else 0
-            rows = batch.tail(first) if first else batch
+            rows = batch.part(first, batch.rows) if first else batch
             rows.set_targets(np.where(classes[first:] == index, np.float32(1), np.float32(-1)))
             scores = learner.update(rows)
             columns.append(scores if scores is None else np.pad(scores, (first, 0)))

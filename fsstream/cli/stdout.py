@@ -37,12 +37,11 @@ def deliver(path: str | None, pieces: Iterable[bytes]) -> None:
 
 def write(pieces: Iterable[bytes]) -> None:
     """Write everything; end the command when the reader has gone (`| head`)."""
-    if sys.stdout is None:
-        raise FsstreamError("standard output is closed", hint="redirect it")
     try:
         for piece in pieces:
             _write_whole(piece)
-        sys.stdout.buffer.flush()
+        if sys.stdout is not None:
+            sys.stdout.buffer.flush()
     except OSError as error:
         # What is still buffered must not raise again when the interpreter ends, and change the exit status.
         with contextlib.suppress(OSError):
@@ -54,6 +53,8 @@ def write(pieces: Iterable[bytes]) -> None:
 
 def _write_whole(piece: bytes) -> None:
     """With PYTHONUNBUFFERED a write may take a part only: when a disk gets full, when a signal arrives."""
+    if sys.stdout is None:
+        raise FsstreamError("standard output is closed", hint="redirect it")
     rest = memoryview(piece)
     while rest:
         rest = rest[sys.stdout.buffer.write(rest) :]

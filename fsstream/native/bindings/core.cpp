@@ -187,14 +187,15 @@ void bind_core(nb::module_& m) {
       .def_prop_ro("skipped_windows", [](const Batch& batch) { return batch.skipped_windows; })
       .def_prop_ro("bad", &bad_records)
       .def(
-          "tail",
-          [](const Batch& batch, std::size_t first) {
-            Batch rest;
-            rest.start({}, nullptr);
-            for (std::size_t row = first; row < batch.rows(); ++row) append_row(batch, row, rest);
-            return rest;
+          "part",
+          [](const Batch& batch, std::size_t first, std::size_t end) {
+            if (end > batch.rows()) throw std::out_of_range("rows of a batch");
+            Batch rows;
+            rows.start({}, nullptr);
+            for (std::size_t row = first; row < end; ++row) append_row(batch, row, rows);
+            return rows;
           },
-          nb::arg("first"))
+          nb::arg("first"), nb::arg("end"))
       .def(
           "with_pairs",
           [](const Batch& batch, std::size_t first, std::size_t enough, std::size_t most, std::size_t row_number) {
