@@ -5,12 +5,12 @@
 Rounds     R features are drawn and join those with a weight; the problem over both is solved from
            where it was (native/solve/sparse_problem.hpp); zeros are dropped. A round is ended after
            `steps` Newton steps, the last one by the duality gap.
-k          With --k the l1 weight follows the features: rounds leave between k and 2 k of them. At the
-           end the largest l1 weight that still leaves k is found by halving, the smallest |weight|
-           beyond k go, and the k that stay are fitted again with a ridge of 10/N instead of the l1
-           weight, because l1 shrinks what it keeps. Where fewer bring the loss to nothing, the
-           steepest of the others join that fit. With --l1 nothing is searched; with both it is
-           then trimmed.
+k          With --k the l1 weight follows the features: rounds leave between k and 1.5 k of them. At the
+           end an l1 weight that leaves k, or up to 4 % more, is found along a line through the last two
+           (random_features/path.py), the smallest |weight| beyond k go, and the k that stay are fitted
+           again with a ridge of 10/N instead of the l1 weight, because l1 shrinks what it keeps. Where
+           fewer bring the loss to nothing, the steepest of the others join that fit. With --l1 nothing
+           is searched; with both it is then trimmed.
 Paper      Yen, Lin, Lin, Ravikumar, Dhillon: Sparse Random Features Algorithm as Coordinate Descent in
            Hilbert Space, NIPS 2014, Algorithm 1; its lambda_N is N times --l1.
 """
