@@ -141,7 +141,10 @@ def kill_at_random(family: str, kills: int, rng: random.Random) -> int:
     write_data(SIZES[family][0], rng)
     while done < kills:
         plain, anew = commands(family, rng.choice(FAMILIES[family]))
-        whole, seconds = finished(plain)
+        whole, _ = finished(plain)
+        Path("saved").unlink(missing_ok=True)
+        same, seconds = finished(anew)
+        wrong += same != whole
         arguments = anew
         Path("saved").unlink(missing_ok=True)
         for _ in range(min(50, kills - done)):
