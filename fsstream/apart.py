@@ -57,9 +57,9 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _identity(path: str | None) -> File | None:
-    """Of a regular file, or of one that is not there yet."""
-    if path is None or path == "-":
+def _identity(path: Any) -> File | None:
+    """Of a regular file, or of one that is not there yet; a table in place of --groups is no file."""
+    if not isinstance(path, str) or path == "-":
         return None
     try:
         return _of(Path(path).stat())
