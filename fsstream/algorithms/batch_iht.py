@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from fsstream.algorithms.iht import Iht, IhtParameters
 from fsstream.algorithms.learner import Common, Task, parameter
-from fsstream.algorithms.mission import CANDIDATE, NAME, MissionParameters, sketch_width
+from fsstream.algorithms.mission import CANDIDATE, DEPTH, NAME, MissionParameters, sketch_width
 from fsstream.errors import UsageError
 
 
@@ -42,7 +42,7 @@ class BatchIht(Iht):
     @classmethod
     def table(cls, common: Common, parameters: Any) -> int:
         """As asked for, or the cells of the sketch."""
-        like = MissionParameters()
+        like = MissionParameters(sketch_depth=DEPTH)
         entries: int = parameters.table or like.sketch_depth * sketch_width(common, like)
         if entries <= (common.k or 1):
             raise UsageError(

@@ -50,8 +50,10 @@ CANDIDATE = 48  # bytes a candidate takes in the active set, its table being hal
 NUMBERS = 24  # bytes more where evidence is kept beside the weight
 NAME = 32  # bytes planned for a name; long ones are counted as they come
 SMALLEST_WIDTH, LARGEST_WIDTH = 1 << 12, 1 << 26
+DEPTH = 3
 PAIRS_AT_ONCE = 1 << 18  # entries that pairs are made of before they are learned
 CELLS_PER_FEATURE = 16  # of a sketch row, for each of the k features
+SINGLE_ROW = 4  # times as wide is the row of a sketch that has one where others have three
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,16 @@ class MissionParameters:
     sketch_width: int = parameter(
         0,
         "cells in a row of the sketch, a power of two; 0: 16 for each of the k features, at least 65,536, "
-        "less where half of --memory would not hold it",
+        "less where half of --memory would not hold it; four times as many in a single row of classes",
         low=0,
         high=1 << 28,
     )
-    sketch_depth: int = parameter(3, "rows of the sketch: 1, 3, 5 or 7", low=1, high=7)
+    sketch_depth: int = parameter(
+        0,
+        "rows of the sketch: 1, 3, 5 or 7; 0: 3, or 1 for classes with the softmax loss and exact weights",
+        low=0,
+        high=7,
+    )
     gamma: float = parameter(
         1.0, "factor on all that is not among the top k, after each row; 1 keeps everything", low=0.5, high=1
     )
@@ -132,7 +139,19 @@ def power_of_two_below(number: int) -> int:
     return 1 << (number.bit_length() - 1)
 
 
-def sketch_width(common: Common, parameters: MissionParameters, lanes: int = 1) -> int:
+def sketch_depth(common: Common, parameters: MissionParameters, task: Task) -> int:
+    """The depth asked for, or the default.
+
+    A median guards against heavy weights; where those are beside the sketch, one row of all cells errs least.
+    """
+    if parameters.sketch_depth:
+        return checked_depth(parameters.sketch_depth)
+    return 1 if task.loss == "softmax" and is_exact(common, parameters) else DEPTH
+
+
+def sketch_width(
+    common: Common, parameters: MissionParameters, lanes: int = 1, *, single_row: bool = False
+) -> int:
     """The width asked for, or the default for this k in this memory."""
     width = parameters.sketch_width
     if width != 0:
@@ -143,8 +162,11 @@ def sketch_width(common: Common, parameters: MissionParameters, lanes: int = 1) 
             )
         return width
     wanted = max(1 << 16, CELLS_PER_FEATURE * (common.k or 1))
+    depth = parameters.sketch_depth or DEPTH
+    if single_row:
+        wanted, depth = SINGLE_ROW * wanted, 1
     copies = 2 * (parameters.stability + 1)
-    fitting = common.memory // (copies * CELL * parameters.sketch_depth * lanes)
+    fitting = common.memory // (copies * CELL * depth * lanes)
     limit = min(LARGEST_WIDTH, power_of_two_below(max(fitting, SMALLEST_WIDTH)))
     return min(2 * power_of_two_below(wanted - 1), limit)
 
@@ -172,8 +194,8 @@ class Mission(SgdLearner):
                 f"mission needs {planned:,} bytes, --memory allows {common.memory:,}",
                 hint="raise --memory, or lower --k or --set sketch_width",
             )
-        self.width = sketch_width(common, parameters, lanes_for(task))
-        self.depth = checked_depth(parameters.sketch_depth)
+        self.depth = sketch_depth(common, parameters, task)
+        self.width = width_for(common, parameters, task)
         self.adaptive = is_adaptive(common, parameters)
         self.exact = is_exact(common, parameters)
         self.identity = parameters.sketch == "identity"
@@ -328,14 +350,14 @@ class Mission(SgdLearner):
             return {"active set": SEAT * required_k(common)}  # the cells are counted as features come
         candidates = 2 * required_k(common) * classes
         exact, adaptive = is_exact(common, parameters), is_adaptive(common, parameters)
+        depth = sketch_depth(common, parameters, task)
         if task.loss == "softmax":
-            column = parameters.sketch_depth * lanes + (2 if adaptive else 0)
-            beside = 2 * (CELL + 1) * lanes
+            column, beside = depth * lanes + (1 if adaptive else 0), 2 * (CELL + 1) * lanes
         else:
-            column = BLOCK // numbers_of_part(parameters.sketch_depth) if exact else parameters.sketch_depth
+            column = BLOCK // numbers_of_part(depth) if exact else depth
             beside = NUMBERS if adaptive else 0
         plan = {
-            "sketch": CELL * column * sketch_width(common, parameters, lanes),
+            "sketch": CELL * column * width_for(common, parameters, task),
             "active set": (CANDIDATE + beside) * max(candidates, 8),
             "names": NAME * candidates,
         }
@@ -362,6 +384,12 @@ def joined(parts: list[NDArray[np.float32]]) -> NDArray[np.float32]:
 def numbers_of_part(depth: int) -> int:
     """Of a block, those that one row of the sketch owns; the last so many hold evidence."""
     return BLOCK >> depth.bit_length()
+
+
+def width_for(common: Common, parameters: MissionParameters, task: Task) -> int:
+    """Cells in a row of the sketch, of one number or of all classes."""
+    single = parameters.sketch_depth == 0 and sketch_depth(common, parameters, task) == 1
+    return sketch_width(common, parameters, lanes_for(task), single_row=single)
 
 
 def is_exact(common: Common, parameters: MissionParameters) -> bool:

@@ -177,7 +177,7 @@ def test_sums_of_gradients_are_added_and_the_weights_follow(seeds: list[int], ri
 @pytest.mark.parametrize("name", ["mission softmax", "iht softmax", "batch-iht softmax", "hashing softmax",
                                   "b-arda classes", "awm classes"])  # fmt: skip
 def test_classes_are_matched_by_label(name: str) -> None:
-    lines = rows_of(5, 300, "classes")
+    lines = rows_of(5, 900, "classes")
     one = learned(name, lines)
     other = learned(name, sorted(lines[:150], key=lambda line: line[:1] != b"c") + lines[150:])
     merged = merge([one, other], ["a", "b"])

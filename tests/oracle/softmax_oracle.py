@@ -10,9 +10,11 @@ import math
 
 import numpy as np
 
-from tests.oracle.mission_oracle import loss_slope
+from tests.oracle.mission_oracle import loss_slope, loss_value
 from tests.oracle.newton_oracle import Evidence, exp, flow
 from tests.oracle.sketch_oracle import F, SketchOracle
+
+NEWCOMER = F(0.8)  # what the sketch says of a claim counts for so much of it
 
 
 class SoftmaxOracle:
@@ -35,14 +37,16 @@ class SoftmaxOracle:
         self.intercepts: list[float] = []
         self.kept: dict[int, list[F]] = {}  # weights of features that are on for some class
         self.evidence: dict[int, Evidence] = {}
-        self.cells = [Evidence() for _ in range(width)]
-        self.intercept_evidence = self.spread = self.squares = 0.0
+        self.shared = np.zeros(width, F)  # C of what is not kept
+        self.intercept_evidence = self.squares = self.losses = self.plain_losses = 0.0
         self.entries = self.rows = 0
         self.room = max(4 * k, 8)  # kept features; those that are on nowhere leave when it is full
 
     @property
-    def prior(self) -> float:
-        return 0.02 * self.spread / self.rows
+    def prior(self) -> F:
+        left = self.losses / self.plain_losses if self.losses < self.plain_losses else 1.0
+        n = max(len(self.on), 2)
+        return F(4 * (n - 1) / n**2 * 0.3 * max(left, 0.2) ** 3 * self.entries / self.rows)
 
     def meet(self, c: int) -> None:
         while len(self.on) <= c:
@@ -55,7 +59,7 @@ class SoftmaxOracle:
 
     def make_room(self, more: int) -> None:
         """Before `more` features may enter."""
-        if len(self.kept) + more < self.room:
+        if more == 0 or len(self.kept) + more < self.room:
             return
         for key in sorted(key for key in self.kept if not any(key in on for on in self.on)):
             self.leave(key)
@@ -86,8 +90,46 @@ class SoftmaxOracle:
             share = {c: s / total for c, s in share.items()}
         else:
             margin, share = math.inf, {}
+        if others:
+            self.losses += h * loss_value("logistic", margin, 1.0)
+            self.plain_losses += h * math.log(len(self.on))
         self.step(row, seen, y, h, margin, share)
         return scores
+
+    def add_sketched(self, key: int, amounts: list[F]) -> None:
+        for sketch, amount in zip(self.sketches, amounts, strict=True):
+            sketch.add(key, amount)
+
+    def admit(self, kept: list[int], sizes: dict[int, F], seen: dict[int, list[F]]) -> None:
+        """Features that were kept before the row, and those in the sketch with what it says now, in order."""
+        above = [
+            key for key in seen if any(self.claims_to(c, seen[key], sizes[key]) for c in range(len(self.on)))
+        ]
+        self.make_room(len(above))
+        kept = [key for key in kept if key in self.kept]
+        risen = [
+            key
+            for key in kept
+            if any(
+                key not in self.on[c] and self.claims_to(c, self.kept[key], sizes[key])
+                for c in range(len(self.on))
+            )
+        ]
+        for key in risen:
+            self.turn_on(key, self.kept[key], sizes[key])
+        for key in above:
+            self.enter(key, seen[key])
+            self.turn_on(key, seen[key], sizes[key])
+
+    def claims_to(self, c: int, weights: list[F], size: F) -> bool:
+        return bool(abs(weights[c]) * size > self.thresholds[c])
+
+    def turn_on(self, key: int, weights: list[F], size: F) -> None:
+        for c in range(len(self.on)):
+            if key not in self.on[c] and self.claims_to(c, weights, size):
+                self.on[c].add(key)
+                if len(self.on[c]) == 2 * self.k:
+                    self.prune(c)
 
 
 class ConstantOracle(SoftmaxOracle):
@@ -116,16 +158,19 @@ class ConstantOracle(SoftmaxOracle):
         if self.with_intercept:
             size = self.squares / self.entries if self.squares else 1.0
             self.intercepts = [b + size * s for b, s in zip(self.intercepts, steps, strict=True)]
+        kept = [key for key, _ in row if self.exact and key in self.kept]
+        sketched = {}
         for key, x in row:
-            beside = self.exact and key in self.kept
-            for c, s in enumerate(steps):
-                moved = F(x * F(s))
-                seen[key][c] += moved
-                if beside:
-                    self.kept[key][c] += moved
-                else:
-                    self.sketches[c].add(key, moved)
-        self.admit([key for key, _ in row], seen)
+            moved = [F(x * F(s)) for s in steps]
+            if key in kept:
+                self.kept[key] = [w + m for w, m in zip(self.kept[key], moved, strict=True)]
+            elif not self.exact:
+                self.add_sketched(key, moved)
+                sketched[key] = [w + m for w, m in zip(seen[key], moved, strict=True)]
+            elif x != 0:
+                self.add_sketched(key, moved)
+                sketched[key] = self.estimates(key)
+        self.admit(kept, dict.fromkeys([*kept, *sketched], F(1)), sketched)
 
     def shrink(self, factor: F, seen) -> None:
         for sketch in self.sketches:
@@ -137,20 +182,12 @@ class ConstantOracle(SoftmaxOracle):
     def leave(self, key: int) -> None:
         weights = self.kept.pop(key)
         if self.exact:
-            for sketch, w in zip(self.sketches, weights, strict=True):
-                sketch.add(key, w - sketch.query(key))
+            self.add_sketched(key, weights)
 
-    def admit(self, keys, seen) -> None:
-        was_kept = [key for key in keys if self.exact and key in self.kept]
-        self.make_room(len(keys) - len(was_kept))
-        entering = [key for key in keys if key not in was_kept]
-        for key in [*(key for key in was_kept if key in self.kept), *entering]:
-            for c in range(len(self.on)):
-                if key not in self.on[c] and abs(seen[key][c]) > self.thresholds[c]:
-                    self.kept.setdefault(key, list(seen[key]))
-                    self.on[c].add(key)
-                    if len(self.on[c]) == 2 * self.k:
-                        self.prune(c)
+    def enter(self, key: int, weights: list[F]) -> None:
+        if key not in self.kept and self.exact:
+            self.add_sketched(key, [-w for w in weights])
+        self.kept.setdefault(key, list(weights))
 
     def weight(self, key: int, c: int) -> F:
         return self.kept[key][c] if self.exact else self.sketches[c].query(key)
@@ -176,53 +213,60 @@ class AdaptiveOracle(SoftmaxOracle):
     """Newton steps with one evidence a feature for all classes."""
 
     def look_up(self, key: int) -> list[F]:
-        return self.kept[key] if key in self.kept else self.estimates(key)
+        return self.kept.get(key, [])
 
     def counts(self, key: int, c: int, seen) -> bool:
         return key in self.on[c]
 
-    def cell(self, key: int) -> Evidence:
-        return self.cells[SketchOracle(self.depth, self.width, self.seed).places(key)[0][1]]
+    def cell(self, key: int) -> int:
+        return self.sketches[0].places(key)[0][1]
 
     def fade(self) -> None:
         self.fading *= self.forget
         if self.fading > 0.9:
             return
         factor = F(self.fading)
-        for known in [*self.cells, *self.evidence.values()]:
+        for known in self.evidence.values():
             known.fade(factor)
+        self.shared *= factor
         self.intercept_evidence *= self.fading
         self.thresholds = [t * np.sqrt(np.sqrt(factor)) for t in self.thresholds]
         self.fading = 1.0
 
-    def meet_evidence(self, key: int, x: F, v: float, seen) -> Evidence:
-        kept = key in self.kept
-        known, square = self.evidence[key] if kept else self.cell(key), F(float(x) ** 2)
-        if not kept and known.scaled > 64 * float(square) * float(known.count):
-            known.scaled = known.count * square
-            seen[key][:] = [F(0)] * len(seen[key])
-        known.scaled = F(float(known.scaled) + v * float(square))
-        known.count = F(float(known.count) + v)
-        return Evidence(known.scaled, known.count)
+    def weigh(self, key: int, x: F, v: F) -> Evidence:
+        """P and C with the row's share; of what is not kept, P in the unit of the value at hand."""
+        if key not in self.kept:
+            count = self.shared[self.cell(key)] + v
+            return Evidence(count * (x * x), count)
+        known = self.evidence[key]
+        scaled = known.scaled if known.scaled > 0 else known.count * (x * x)
+        return Evidence(scaled + v * (x * x), known.count + v)
 
     def step(self, row, seen, y: int, h: float, margin: float, share) -> None:
         row = [(key, x) for key, x in row if x != 0]
         self.fade()
         wrong = 1 / (1 + math.exp(margin)) if share else 0.0
-        v = h * max([1e-4, wrong * (1 - wrong), *(wrong * s * (1 - wrong * s) for s in share.values())])
-        known = {key: self.meet_evidence(key, x, v, seen) for key, x in row}
-        self.intercept_evidence += v
-        self.spread += 1 + sum(
-            float(F(float(x) ** 2)) * float(known[key].count) / float(known[key].scaled) for key, x in row
-        )
+        v = F(h * max([1e-4, wrong * (1 - wrong), *(wrong * s * (1 - wrong * s) for s in share.values())]))
+        known = {key: self.weigh(key, x, v) for key, x in row}
+        for key, after in known.items():  # all were read before any is changed
+            if key in self.kept:
+                self.evidence[key] = after
+            else:
+                self.shared[self.cell(key)] = after.count
+        self.intercept_evidence += float(v)
+        self.entries += 1 + len(row)
         if not share:
             return
-        rate = {
-            key: F(1 / (float(known[key].scaled) * (1 + self.prior / float(known[key].count))))
-            for key, _ in row
-        }
-        rate0 = 1 / (self.intercept_evidence + self.prior) if self.with_intercept else 0.0
-        pull = {key: float(rate[key]) * float(F(float(x) ** 2)) for key, x in row}
+        rate, pull = {}, {}
+        for key, x in row:
+            evidence = known[key].count + self.prior
+            slow = min(evidence, np.sqrt(F(50) * evidence))
+            if key in self.kept:
+                r = known[key].count / slow / known[key].scaled
+                rate[key], pull[key] = r * x, float(r * (x * x))
+            else:
+                rate[key], pull[key] = np.sign(x) * (F(1) / slow), float(F(1) / slow)
+        rate0 = 1 / (self.intercept_evidence + float(self.prior)) if self.with_intercept else 0.0
         active = [rate0 + sum(pull[key] for key, _ in row if key in on) for on in self.on]
         everywhere = [rate0 + sum(pull.values())] * len(self.on)
 
@@ -233,50 +277,40 @@ class AdaptiveOracle(SoftmaxOracle):
 
         active_step, other_step = spent(active), spent(everywhere)
         self.intercepts = [b + rate0 * float(s) for b, s in zip(self.intercepts, active_step, strict=True)]
-        self.move(row, seen, known, rate, active_step, other_step)
+        self.move(row, known, rate, active_step, other_step)
 
-    def move(self, row, seen, known, rate, active_step, other_step) -> None:
+    def move(self, row, known, rate, active_step, other_step) -> None:
         kept = [key for key, _ in row if key in self.kept]
-        for key, x in row:
-            for c in range(len(self.on)):
-                step = active_step[c] if key in self.on[c] else other_step[c]
-                if key in self.kept:
-                    self.kept[key][c] += rate[key] * x * step
-                else:
-                    moved = rate[key] * x * F(known[key].unit) * step
-                    self.sketches[c].add(key, moved)
-                    seen[key][c] += moved
-        entering = [key for key, _ in row if key not in kept]
-        self.make_room(len(entering))
-        for key in [*(key for key in kept if key in self.kept), *entering]:
-            unit, stature = F(known[key].unit), self.stature(known[key])
-            size = stature * unit if key in kept else stature
-            weights = self.kept[key] if key in kept else seen[key]
-            for c in range(len(self.on)):
-                if key in self.on[c] or not abs(weights[c]) * size > self.thresholds[c]:
-                    continue
-                if key not in self.kept:
-                    self.kept[key] = [w / unit for w in weights]
-                    self.evidence[key] = known[key]
-                self.on[c].add(key)
-                if len(self.on[c]) == 2 * self.k:
-                    self.prune(c)
+        sketched = {}
+        for key, _ in row:
+            if key in self.kept:
+                for c, on in enumerate(self.on):
+                    self.kept[key][c] += rate[key] * (active_step if key in on else other_step)[c]
+            else:
+                self.add_sketched(key, [rate[key] * s for s in other_step])
+                sketched[key] = self.estimates(key)
+        self.entering = known
+        sizes = {key: self.size(known[key]) for key in kept}
+        self.admit(kept, sizes | {key: NEWCOMER * self.stature(known[key]) for key in sketched}, sketched)
+
+    def enter(self, key: int, weights: list[F]) -> None:
+        known = self.entering[key]
+        self.kept[key], self.evidence[key] = [w / F(known.unit) for w in weights], known
+        self.add_sketched(key, [-w for w in weights])
 
     def leave(self, key: int) -> None:
         weights, known = self.kept.pop(key), self.evidence.pop(key)
-        for sketch, w in zip(self.sketches, weights, strict=True):
-            sketch.add(key, w * F(known.unit) - sketch.query(key))
-        if known.count > self.cell(key).count:
-            self.cell(key).scaled, self.cell(key).count = known.scaled, known.count
+        self.add_sketched(key, [w * F(known.unit) for w in weights])
+        self.shared[self.cell(key)] = max(self.shared[self.cell(key)], known.count)
 
     def stature(self, known: Evidence) -> F:
-        return F(math.sqrt(math.sqrt(float(known.count) + self.prior)))
+        return np.sqrt(np.sqrt(known.count + self.prior))
+
+    def size(self, known: Evidence) -> F:
+        return np.sqrt(known.scaled / known.count) * self.stature(known)
 
     def claims(self, c: int) -> list[tuple[F, int]]:
-        found = [
-            (abs(self.kept[key][c]) * F(self.evidence[key].unit) * self.stature(self.evidence[key]), key)
-            for key in self.on[c]
-        ]
+        found = [(abs(self.kept[key][c]) * self.size(self.evidence[key]), key) for key in self.on[c]]
         return sorted(found, key=lambda claim: (-claim[0], claim[1]))
 
     def prune(self, c: int) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream._native import CountSketch
-from fsstream.algorithms.merging.newton import PRIOR, Known, unit_of
+from fsstream.algorithms.merging.newton import prior_evidence, stature, unit_of
 from fsstream.algorithms.merging.shards import Features
 
 if TYPE_CHECKING:
@@ -38,7 +38,11 @@ class Shape:
 
 
 def softmax(shards: Shards, new: Mapping[str, NDArray[Any]], shape: Shape) -> State:
-    """numbers: scale, evidence of the intercepts, spread, squares, entries, losses, their weight, fading."""
+    """The learner of all rows.
+
+    numbers: scale, evidence of the intercepts, entries of the prior, squares, entries, losses of late and
+    their weight, fading, losses, losses without any feature.
+    """
     numbers = np.stack([state["softmax"] for state in shards.states])
     fading = numbers[:, 7].copy()
     numbers[:, 1] *= fading
@@ -47,15 +51,16 @@ def softmax(shards: Shards, new: Mapping[str, NDArray[Any]], shape: Shape) -> St
     lanes = _Lanes(shards, new, shape)
     counts = shards.count("rows")
     counts[2] = lanes.width
-    weights, shared, known, cells = lanes.weights(fading.tolist())
+    shared, evidence = lanes.evidence(fading.tolist())
+    weights, cells = lanes.weights(evidence)
     claims = np.abs(weights)
-    if known is not None:
-        claims *= (unit_of(known.evidence) * known.stature(PRIOR * merged[2] / max(int(counts[0]), 1)))[
-            :, None
-        ]
+    if shape.adaptive:
+        classes = max(lanes.classes, 2)
+        prior = prior_evidence(float(merged[2]), float(merged[8]), float(merged[9]), int(counts[0]))
+        prior *= 4 * (classes - 1) / classes**2
+        claims *= (unit_of(evidence) * stature(evidence, prior))[:, None]
     on, thresholds = lanes.choose(claims, lanes.thresholds(fading))
     places = np.arange(len(lanes.features.keys))
-    evidence = np.zeros((len(places), 2)) if known is None else known.evidence
     room = max(int(new["kept_shape"][0]), 2 * len(places))
     kept = weights if shape.exact else np.zeros_like(weights)
     return {
@@ -106,31 +111,59 @@ class _Lanes:
         own = state["sketch"].reshape(self.shape.depth, -1, int(state["kept_shape"][1]))
         return self.spread(shard, folded(own, self.width) * self.scales[shard])
 
-    def weights(
-        self, fading: list[float]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], Known | None, NDArray[np.float64]]:
-        """Of each feature and class; the shared evidence, and that of each feature; the merged sketch."""
-        shards = self.shards
+    def evidence(self, fading: list[float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The shared C of all shards, and P and C of each feature.
+
+        Where a shard does not keep it, in the unit that it has elsewhere.
+        """
+        shards, features = self.shards, self.features
+        if not self.shape.adaptive:
+            return np.empty(0), np.zeros((len(features.keys), 2))
+        width = min(len(state["evidence_cells"]) for state in shards.states)
         shared = [
-            folded_evidence(state["evidence_cells"].reshape(-1, 2), self.width) for state in shards.states
+            folded_counts(state["evidence_cells"] * faded, width)
+            for state, faded in zip(shards.states, fading, strict=True)
         ]
-        known = None
-        if self.shape.adaptive:
-            known = Known.of(shards, self.features, self.sketch, fading, kept="kept_evidence", shared=shared)
-        evidence = shards.total(shared) if known is None else known.cells
+        kept = shards.total(
+            [
+                features.spread(i, state["kept_evidence"].reshape(-1, 2) * fading[i])
+                for i, state in enumerate(shards.states)
+            ]
+        )
+        places = self.sketch.evidence_places(features.keys) & np.uint32(width - 1)
+        elsewhere = shards.total(
+            [np.where(features.has(i), 0.0, own[places]) for i, own in enumerate(shared)]
+        )
+        square = unit_of(kept) ** 2
+        return shards.total(shared), kept + elsewhere[:, None] * np.stack([square, np.ones_like(square)], 1)
+
+    def weights(self, evidence: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Of each feature and class, and the merged sketch, less what a shard had in it of these."""
+        shards, features = self.shards, self.features
         cells = [self.cells(i) for i in range(len(shards.states))]
-        merged = shards.mean(cells)
         if not self.shape.exact:
-            return self.asked(merged), evidence, known, merged
+            merged = shards.mean(cells)
+            return self.asked(merged), merged
+        unit = unit_of(evidence)[:, None]
         each = []
-        for i in range(len(shards.states)):
-            elsewhere = self.asked(cells[i])
-            if known is not None:
-                met = known.each[i][:, 1:] > 0
-                elsewhere = np.where(met, elsewhere / unit_of(known.each[i])[:, None], 0.0)
+        for i, sketch in enumerate(cells):
+            absent = ~features.has(i)
+            elsewhere = np.where(absent[:, None], self.asked(sketch), 0.0)
+            cells[i] = self.without(sketch, features.keys[absent], elsewhere[absent])
             own = self.spread(i, self.rows(i, "kept_weights")) * self.scales[i]
-            each.append(self.features.spread(i, own, elsewhere))
-        return shards.mean(each), evidence, known, merged
+            each.append(features.spread(i, own, elsewhere / unit))
+        return shards.mean(each), shards.mean(cells)
+
+    def without(
+        self, cells: NDArray[np.float64], keys: NDArray[np.uint64], taken: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The cells when features took weights with them, lane by lane."""
+        left = cells.copy()
+        for lane in range(self.classes if len(keys) else 0):
+            self.sketch.fill(np.ascontiguousarray(cells[:, :, lane], dtype=np.float32).ravel())
+            self.sketch.add(keys, -taken[:, lane].astype(np.float32))
+            left[:, :, lane] = self.sketch.cells().reshape(cells.shape[:2])
+        return left
 
     def asked(self, cells: NDArray[np.float64]) -> NDArray[np.float64]:
         """What cells say of each feature, lane by lane."""
@@ -175,11 +208,10 @@ def folded(cells: NDArray[Any], width: int) -> NDArray[np.float64]:
     return cells
 
 
-def folded_evidence(cells: NDArray[Any], width: int) -> NDArray[np.float64]:
-    """Of two cells the one of more evidence."""
+def folded_counts(cells: NDArray[Any], width: int) -> NDArray[np.float64]:
+    """Of two cells the larger."""
     cells = cells.astype(np.float64)
     while len(cells) > width:
         half = len(cells) // 2
-        more = cells[half:, 1] > cells[:half, 1]
-        cells = np.where(more[:, None], cells[half:], cells[:half])
+        cells = np.maximum(cells[:half], cells[half:])
     return cells

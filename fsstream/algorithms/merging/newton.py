@@ -1,6 +1,6 @@
 """Adaptive steps: sketches of contributions are averaged, evidence is added.
 
-In: the states of `Newton` kernels, or of `SoftmaxLearner` with adaptive or constant steps. Out: one state.
+In: the states of `Newton` kernels. Out: one state.
 What the kernels say of a feature holds here, too (native/learn/newton.hpp): the sketch holds w sqrt(P / C),
 and its claim is |w| sqrt(P / C) (C + L)^(1/4), with the evidence of all rows.
 """
@@ -18,12 +18,10 @@ from fsstream.algorithms.merging.sketched import hand_over
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fsstream._native import BlockSketch, CountSketch
+    from fsstream._native import BlockSketch
     from fsstream.algorithms.merging.shards import Shards
 
     State = dict[str, NDArray[Any]]
-
-PRIOR = 0.02  # evidence before any row of softmax, as a share of the mean row's
 
 
 def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
@@ -41,7 +39,7 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
     counts = shards.count("rows")
     features = Features.union(shards, "active_")
     shared = [pairs_of(state["sketch"], part).astype(np.float64) for state in shards.states]
-    known = Known.of(shards, features, sketch, fading.tolist(), shared=shared)
+    known = Known.of(shards, features, sketch, fading.tolist(), shared)
     weights = shards.mean(
         [
             features.spread(i, state["active_weights"], known.weights_elsewhere(i, sketch, state["sketch"]))
@@ -49,7 +47,8 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
         ]
     )
     unit = unit_of(known.evidence)
-    claims = np.abs(weights) * unit * known.stature(prior_evidence(merged, int(counts[0])))
+    prior = prior_evidence(float(merged[2]), float(merged[7]), float(merged[8]), int(counts[0]))
+    claims = np.abs(weights) * unit * stature(known.evidence, prior)
     kept, left = np.arange(len(weights)), np.empty(0, np.int64)
     if len(weights) >= 2 * k:
         kept, left = features.best(claims, k)
@@ -69,11 +68,10 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
     }
 
 
-def prior_evidence(numbers: NDArray[np.float64], rows: int) -> float:
+def prior_evidence(entries: float, losses: float, plain_losses: float, rows: int) -> float:
     """What stands behind a weight of 0 before any row (native/learn/prior.hpp)."""
-    losses, plain_losses = numbers[7:9].tolist()
     left = max(losses / plain_losses, 0.2) if losses < plain_losses else 1.0
-    return 0.3 * left**3 * float(numbers[2]) / max(rows, 1)
+    return float(0.3 * left**3 * entries / max(rows, 1))
 
 
 def pairs_of(cells: NDArray[np.float32], part: int) -> NDArray[np.float32]:
@@ -103,35 +101,32 @@ class Known:
         cls,
         shards: Shards,
         features: Features,
-        sketch: CountSketch | BlockSketch,
+        sketch: BlockSketch,
         fading: list[float],
-        *,
-        kept: str = "active_evidence",
-        shared: list[NDArray[np.float64]] | None = None,
+        shared: list[NDArray[np.float64]],
     ) -> Known:
         """With what has faded taken off."""
-        cells = shared or [
-            state["evidence_cells"].reshape(-1, 2).astype(np.float64) for state in shards.states
-        ]
-        cells = [own * factor for own, factor in zip(cells, fading, strict=True)]
+        cells = [own * factor for own, factor in zip(shared, fading, strict=True)]
         places = sketch.evidence_places(features.keys)
         each = [
-            features.spread(i, state[kept].reshape(-1, 2) * fading[i], cells[i][places])
+            features.spread(i, state["active_evidence"].reshape(-1, 2) * fading[i], cells[i][places])
             for i, state in enumerate(shards.states)
         ]
         return cls(features, each, shards.total(each), shards.total(cells), places)
 
     def weights_elsewhere(
-        self, shard: int, sketch: CountSketch | BlockSketch, cells: NDArray[np.float32]
+        self, shard: int, sketch: BlockSketch, cells: NDArray[np.float32]
     ) -> NDArray[np.float64]:
         """What a shard's sketch says of the features that are not active there."""
         sketch.fill(np.ascontiguousarray(cells))
         met = self.each[shard][:, 1] > 0
         return np.where(met, sketch.query(self.features.keys) / unit_of(self.each[shard]), 0.0)
 
-    def stature(self, prior: float) -> NDArray[np.float64]:
-        """(C + L)^(1/4)."""
-        return (self.evidence[:, 1] + prior) ** 0.25
+
+def stature(evidence: NDArray[np.float64], prior: float) -> NDArray[np.float64]:
+    """(C + L)^(1/4)."""
+    grown: NDArray[np.float64] = (evidence[:, 1] + prior) ** 0.25
+    return grown
 
 
 def unit_of(evidence: NDArray[np.float64]) -> NDArray[np.float64]:

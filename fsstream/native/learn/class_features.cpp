@@ -4,16 +4,19 @@
 
 namespace fsstream {
 
-ClassFeatures::ClassFeatures(std::size_t capacity, std::size_t lanes) : lanes_(lanes), keys_(capacity) {}
+ClassFeatures::ClassFeatures(std::size_t capacity, std::size_t lanes)
+    : lanes_(lanes), keys_(capacity), rows_on_(lanes) {}
 
 std::size_t ClassFeatures::bytes() const {
-  return keys_.bytes() + (row_of_slot_.capacity() + on_count_.capacity()) * sizeof(Row) +
+  std::size_t listed = 0;
+  for (const auto& rows : rows_on_) listed += rows.capacity();
+  return keys_.bytes() + listed * sizeof(Row) + (row_of_slot_.capacity() + on_count_.capacity()) * sizeof(Row) +
          key_of_.capacity() * sizeof(Key) + weights_.capacity() * sizeof(float) + on_.capacity() +
          evidence_.capacity() * sizeof(Evidence);
 }
 
 std::size_t ClassFeatures::bytes_of(std::size_t features, std::size_t lanes) {
-  constexpr std::size_t kRow = sizeof(Key) + sizeof(Evidence) + sizeof(Row);
+  constexpr std::size_t kRow = sizeof(Key) + sizeof(Evidence) + 2 * sizeof(Row);
   constexpr std::size_t kSlot = sizeof(Key) + sizeof(float) + sizeof(NameRef) + sizeof(Row) + 2;
   return features * (kRow + 2 * kSlot + lanes * (sizeof(float) + 1));
 }
@@ -37,11 +40,25 @@ ClassFeatures::Row ClassFeatures::add(Key key, std::uint32_t home, NameRef name)
 void ClassFeatures::turn_on(Row row, std::size_t lane) {
   on_[row * lanes_ + lane] = 1;
   ++on_count_[row];
+  rows_on_[lane].push_back(row);
 }
 
-void ClassFeatures::turn_off(Row row, std::size_t lane) {
-  on_[row * lanes_ + lane] = 0;
-  --on_count_[row];
+void ClassFeatures::keep_on(std::size_t lane, std::vector<Row> staying) {
+  for (const Row row : rows_on_[lane]) {
+    on_[row * lanes_ + lane] = 0;
+    --on_count_[row];
+  }
+  rows_on_[lane].clear();
+  for (const Row row : staying) turn_on(row, lane);
+}
+
+void ClassFeatures::list_rows_on() {
+  for (auto& rows : rows_on_) rows.clear();
+  for (Row row = 0; row < size(); ++row) {
+    if (idle(row)) continue;
+    for (std::size_t lane = 0; lane < lanes_; ++lane)
+      if (is_on(row, lane)) rows_on_[lane].push_back(row);
+  }
 }
 
 void ClassFeatures::grow(std::size_t lanes) {
@@ -53,6 +70,7 @@ void ClassFeatures::grow(std::size_t lanes) {
   }
   weights_ = std::move(weights);
   on_ = std::move(on);
+  rows_on_.resize(lanes);
   lanes_ = lanes;
 }
 

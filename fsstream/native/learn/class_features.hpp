@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/state.hpp"
+#include "learn/class_lanes.hpp"
 #include "learn/evidence.hpp"
 #include "sketch/active_set.hpp"
 
@@ -53,11 +54,14 @@ class ClassFeatures {
   Key key(Row row) const { return key_of_[row]; }
   float* weights(Row row) { return weights_.data() + row * lanes_; }
   const float* weights(Row row) const { return weights_.data() + row * lanes_; }
+  KeptRows lanes_of(const Row* rows, std::size_t count) { return {weights_.data(), on_.data(), rows, count, lanes_}; }
   const std::uint8_t* on(Row row) const { return on_.data() + row * lanes_; }
   bool is_on(Row row, std::size_t lane) const { return on_[row * lanes_ + lane] != 0; }
   bool idle(Row row) const { return on_count_[row] == 0; }
   void turn_on(Row row, std::size_t lane);
-  void turn_off(Row row, std::size_t lane);
+  // The rows that are on for a class, in no particular order; of them, only those of `staying` stay on.
+  const std::vector<Row>& on_for(std::size_t lane) const { return rows_on_[lane]; }
+  void keep_on(std::size_t lane, std::vector<Row> staying);
   Evidence& evidence(Row row) { return evidence_[row]; }
   const Evidence& evidence(Row row) const { return evidence_[row]; }
 
@@ -97,9 +101,11 @@ class ClassFeatures {
   void index(HomeOf home_of) {
     row_of_slot_.clear();
     for (Row row = 0; row < size(); ++row) seat(keys_.find(key_of_[row], home_of(key_of_[row])), row);
+    list_rows_on();
   }
   void seat(std::uint32_t slot, Row row);
   void take_rows(const std::vector<Row>& before);
+  void list_rows_on();
   std::size_t read_capacity(const StateReader& in) const;
   void read_rows(const StateReader& in);
 
@@ -110,6 +116,7 @@ class ClassFeatures {
   std::vector<float> weights_;
   std::vector<std::uint8_t> on_;
   std::vector<std::uint32_t> on_count_;
+  std::vector<std::vector<Row>> rows_on_;  // by class
   std::vector<Evidence> evidence_;
 };
 

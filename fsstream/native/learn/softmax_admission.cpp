@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "core/errors.hpp"
-#include "learn/lane_kernels.hpp"
+#include "learn/class_steps.hpp"
 #include "learn/softmax_learner.hpp"
 
 namespace fsstream {
@@ -17,48 +17,55 @@ constexpr float kSeedEvidence = 4.0F;  // rows that an earlier model's weight co
 
 void SoftmaxLearner::admit(const Batch& batch, std::size_t first, std::size_t hashed) {
   const std::size_t lanes = sketch_.lanes();
-  const std::uint32_t* homes = hashed_.column(static_cast<std::size_t>(sketch_.depth())) + hashed;
-  if (kept_.size() + sketched_.size() >= kept_.capacity()) {
-    make_room(sketched_.size());
-    for (std::size_t j = 0; j < entries_.size(); ++j) entries_[j].row = kept_.find(batch.keys[first + j], homes[j]);
+  const std::uint32_t* homes = this->homes() + hashed;
+  if (above_.size() != 0 && kept_.size() + above_.size() >= kept_.capacity()) {
+    make_room(above_.size());
+    find_kept_again(batch.keys.data() + first, homes);
   }
-  const auto is_candidate = [&](const Entry& entry, const float* weights, float stature) {
-    if (!lane_kernels().any_above(weights, thresholds_.data(), stature, lanes)) return false;
-    if (entry.row == ClassFeatures::kNone) return true;
-    const std::uint8_t* on = kept_.on(entry.row);
-    for (std::size_t c = 0; c < classes_; ++c)
-      if (on[c] == 0 && std::fabs(weights[c]) * stature > thresholds_[c]) return true;
-    return false;
-  };
-  for (const std::uint32_t j : beside_) {
-    const Entry& entry = entries_[j];
-    if (entry.row == ClassFeatures::kNone) continue;  // it was idle and has left to make room
-    const float stature = entry.stature * entry.unit;
-    if (is_candidate(entry, kept_.weights(entry.row), stature)) turn_on(entry.row, kept_.weights(entry.row), stature);
-  }
-  for (std::size_t i = 0; i < sketched_.size(); ++i) {
-    const std::uint32_t j = sketched_[i];
-    Entry& entry = entries_[j];
-    const float* weights = estimates_.data() + i * lanes;
-    if (!is_candidate(entry, weights, entry.stature)) continue;
+  const std::size_t risen = class_lanes().list_above(kept_rows(), sizes_.data(), thresholds_.data(), risen_.data());
+  for (std::size_t i = 0; i < risen; ++i)
+    turn_on(rows_found_[risen_[i]], kept_.weights(rows_found_[risen_[i]]), sizes_[risen_[i]]);
+  for (std::size_t n = 0; n < above_.size(); ++n) {
+    const std::uint32_t i = above_[n];
+    const std::size_t j = sketched_[i];
+    const float* weights = estimates_.data() + n * lanes;
     const Key key = batch.keys[first + j];
-    entry.row = kept_.find(key, homes[j]);
-    if (entry.row == ClassFeatures::kNone) {
-      entry.row = kept_.add(key, homes[j], kept_.names().add_name(batch, first + j));
-      kept_.evidence(entry.row) = entry.evidence;
-      for (std::size_t c = 0; options_.exact && c < classes_; ++c)
-        kept_.weights(entry.row)[c] = weights[c] / entry.unit;
+    Row row = kept_.find(key, homes[j]);
+    if (row == ClassFeatures::kNone) {
+      row = kept_.add(key, homes[j], kept_.names().add_name(batch, first + j));
+      if (options_.exact) enter(row, weights, i, batch.values[first + j], hashed);
     }
-    turn_on(entry.row, weights, entry.stature);
+    turn_on(row, weights, statures_[i]);
   }
 }
 
+// Room was made: rows have moved, and idle ones have left.
+void SoftmaxLearner::find_kept_again(const Key* keys, const std::uint32_t* homes) {
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < beside_.size(); ++i) {
+    const Row row = kept_.find(keys[beside_[i]], homes[beside_[i]]);
+    if (row == ClassFeatures::kNone) continue;
+    rows_found_[left] = row;
+    sizes_[left++] = sizes_[i];
+  }
+  beside_.set_size(left);
+}
+
+// Sketched entry i takes its weights out of the sketch, and the shared evidence in the unit of the value at hand.
+void SoftmaxLearner::enter(Row row, const float* weights, std::size_t i, float value, std::size_t hashed) {
+  constexpr float kTaken = -1.0F;
+  if (options_.adaptive) kept_.evidence(row) = {shared_counts_[i] * Evidence::square_of(value), shared_counts_[i]};
+  const auto unit = static_cast<float>(kept_.evidence(row).unit());
+  for (std::size_t c = 0; c < classes_; ++c) kept_.weights(row)[c] = weights[c] / unit;
+  sketch_.kernels().add(sketch_.rows(hashed_, hashed), &sketched_[i], 1, &kTaken, weights, asked_estimates_.data());
+}
+
 // Where its claim exceeds the class's threshold; every turn may change a threshold.
-void SoftmaxLearner::turn_on(Row row, const float* weights, float stature) {
+void SoftmaxLearner::turn_on(Row row, const float* weights, float size) {
   for (std::size_t c = 0; c < classes_; ++c) {
-    if (kept_.is_on(row, c) || !(std::fabs(weights[c]) * stature > thresholds_[c])) continue;
+    if (kept_.is_on(row, c) || !(std::fabs(weights[c]) * size > thresholds_[c])) continue;
     kept_.turn_on(row, c);
-    if (++candidates_[c] >= 2 * options_.k) prune(c);
+    if (kept_.on_for(c).size() >= 2 * options_.k) prune(c);
   }
 }
 
@@ -82,22 +89,25 @@ float SoftmaxLearner::stored_weight(Row row, std::size_t c) {
   return asked_estimates_[c];
 }
 
-float SoftmaxLearner::claim(Row row, float weight) const {
+float SoftmaxLearner::claim(Row row, float weight, float prior) const {
   if (!options_.adaptive) return std::fabs(weight);
   const Evidence& known = kept_.evidence(row);
-  return std::fabs(weight) * static_cast<float>(known.unit()) * stature_of(known);
+  return std::fabs(weight) * claim_size(known.scaled, known.count, prior);
 }
 
 // The k best claims to class c stay; the weakest of them is the threshold from now on.
 void SoftmaxLearner::prune(std::size_t c) {
   std::vector<ActiveSet::Entry> all;
-  for (Row row = 0; row < kept_.size(); ++row)
-    if (kept_.is_on(row, c)) all.push_back({kept_.key(row), claim(row, stored_weight(row, c)), row});
+  const float known = prior();
+  all.reserve(kept_.on_for(c).size());
+  for (const Row row : kept_.on_for(c)) all.push_back({kept_.key(row), claim(row, stored_weight(row, c), known), row});
   const auto weakest = all.begin() + static_cast<std::ptrdiff_t>(options_.k) - 1;
   std::nth_element(all.begin(), weakest, all.end(), ActiveSet::better);
   thresholds_[c] = weakest->weight;
-  for (auto left = weakest + 1; left != all.end(); ++left) kept_.turn_off(left->slot, c);
-  candidates_[c] = options_.k;
+  std::vector<Row> staying;
+  staying.reserve(options_.k);
+  for (auto best = all.begin(); best != weakest + 1; ++best) staying.push_back(best->slot);
+  kept_.keep_on(c, std::move(staying));
   ++prunes_;
 }
 
@@ -107,8 +117,7 @@ void SoftmaxLearner::make_room(std::size_t more) {
   for (Row row = 0; row < kept_.size(); ++row)
     if (kept_.idle(row)) idle.emplace_back(kept_.key(row), row);
   std::sort(idle.begin(), idle.end());
-  if (options_.exact)
-    for (const auto& [key, row] : idle) hand_over(row);
+  if (options_.exact) hand_over(idle);
   const std::size_t staying = kept_.size() - idle.size();
   std::size_t capacity = kept_.capacity();
   if (2 * (staying + more) > capacity) capacity = 2 * (staying + 2 * more);
@@ -116,16 +125,24 @@ void SoftmaxLearner::make_room(std::size_t more) {
   kept_.compact(capacity, [this](Key key) { return sketch_.home(key); });
 }
 
-// The sketch gets what it does not know of the weights, so that asking gives them back.
-void SoftmaxLearner::hand_over(Row row) {
-  const Evidence& known = kept_.evidence(row);
-  const auto unit = static_cast<float>(options_.adaptive ? known.unit() : 1.0);
-  ask(kept_.key(row));
-  for (std::size_t c = 0; c < sketch_.lanes(); ++c) asked_step_[c] = kept_.weights(row)[c] * unit - asked_estimates_[c];
-  tell();
-  if (!options_.adaptive) return;
-  Evidence& cell = cells_[asked_.column(0)[0] & static_cast<std::uint32_t>(sketch_.width() - 1)];
-  if (known.count > cell.count) cell = known;
+// The sketch gets the weights back; the shared evidence is what the feature has, or what was there where that is more.
+// Keys ascend: the result does not hang on where they lay.
+void SoftmaxLearner::hand_over(const std::vector<std::pair<Key, Row>>& idle) {
+  constexpr float kWhole = 1.0F;
+  Buffer<Key> keys;
+  keys.reserve(idle.size());
+  for (const auto& [key, row] : idle) keys.push_back(key);
+  sketch_.hash(keys.data(), idle.size(), asked_);
+  for (std::uint32_t i = 0; i < idle.size(); ++i) {
+    const Row row = idle[i].second;
+    const Evidence& known = kept_.evidence(row);
+    const auto unit = static_cast<float>(options_.adaptive ? known.unit() : 1.0);
+    for (std::size_t c = 0; c < sketch_.lanes(); ++c) asked_step_[c] = kept_.weights(row)[c] * unit;
+    sketch_.kernels().add(sketch_.rows(asked_, 0), &i, 1, &kWhole, asked_step_.data(), asked_estimates_.data());
+    if (!options_.adaptive) continue;
+    float& shared = shared_evidence(asked_.column(0)[i]);
+    shared = std::max(shared, known.count);
+  }
 }
 
 void SoftmaxLearner::seed(Key key, const std::string& name, std::size_t c, float weight) {
@@ -147,7 +164,7 @@ void SoftmaxLearner::seed(Key key, const std::string& name, std::size_t c, float
   }
   if (kept_.is_on(row, c)) return;
   kept_.turn_on(row, c);
-  if (++candidates_[c] >= 2 * options_.k) prune(c);
+  if (kept_.on_for(c).size() >= 2 * options_.k) prune(c);
 }
 
 std::vector<SoftmaxLearner::Chosen> SoftmaxLearner::top() {
@@ -157,15 +174,15 @@ std::vector<SoftmaxLearner::Chosen> SoftmaxLearner::top() {
     std::string name;
   };
   std::vector<Chosen> chosen;
+  const float known = prior();
   for (std::size_t c = 0; c < classes_; ++c) {
     std::vector<Candidate> all;
-    for (Row row = 0; row < kept_.size(); ++row) {
-      if (!kept_.is_on(row, c)) continue;
+    for (const Row row : kept_.on_for(c)) {
       const float stored = stored_weight(row, c);
       const auto weight = static_cast<float>(stored * scale_);
       if (weight == 0.0F) continue;
       if (!std::isfinite(weight)) throw Diverged("the weights left the range of numbers\nscale the rows");
-      all.push_back({claim(row, stored), weight, kept_.name(row, sketch_.home(kept_.key(row)))});
+      all.push_back({claim(row, stored, known), weight, kept_.name(row, sketch_.home(kept_.key(row)))});
     }
     std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
       return a.claim != b.claim ? a.claim > b.claim : a.name < b.name;

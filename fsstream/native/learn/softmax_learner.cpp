@@ -8,8 +8,10 @@
 #include "core/dot.hpp"
 #include "core/errors.hpp"
 #include "core/math.hpp"
+#include "learn/class_lanes.hpp"
+#include "learn/class_steps.hpp"
 #include "learn/flow.hpp"
-#include "learn/lane_kernels.hpp"
+#include "learn/row_steps.hpp"
 
 namespace fsstream {
 
@@ -27,13 +29,13 @@ SoftmaxLearner::SoftmaxLearner(const SoftmaxOptions& options, std::size_t classe
     : options_(options),
       sketch_(options.depth, options.width, options.seed, ClassSketch::lanes_for(std::max<std::size_t>(classes, 2))),
       kept_(std::max<std::size_t>(4 * options.k, 8), sketch_.lanes()),
-      cells_(options.adaptive ? options.width : 0) {
+      shared_(options.adaptive ? options.width : 0) {
   make_lanes(sketch_.lanes());
   meet_classes(classes);
 }
 
 std::size_t SoftmaxLearner::bytes() const {
-  return sketch_.bytes() + kept_.bytes() + cells_.capacity() * sizeof(Evidence);
+  return sketch_.bytes() + kept_.bytes() + shared_.capacity() * sizeof(float);
 }
 
 std::size_t SoftmaxLearner::classes_with(const Batch& batch) const {
@@ -68,21 +70,20 @@ void SoftmaxLearner::meet_classes(std::size_t classes) {
             thresholds_.begin() + static_cast<std::ptrdiff_t>(classes), options_.k == 0 ? -1.0F : 0.0F);
   classes_ = classes;
   intercepts_.resize(classes);
-  candidates_.resize(classes);
 }
 
 // Two cells of evidence become one: the larger is an upper bound of what a feature of either has.
 void SoftmaxLearner::fold() {
   sketch_.fold();
-  if (cells_.empty()) return;
+  if (shared_.empty()) return;
   const std::size_t width = sketch_.width();
-  for (std::size_t i = 0; i < width; ++i)
-    if (cells_[i + width].count > cells_[i].count) cells_[i] = cells_[i + width];
-  cells_.resize(width);
+  for (std::size_t i = 0; i < width; ++i) shared_[i] = std::max(shared_[i], shared_[i + width]);
+  shared_.resize(width);
 }
 
-float SoftmaxLearner::stature_of(const Evidence& evidence) const {
-  return static_cast<float>(std::sqrt(std::sqrt(static_cast<double>(evidence.count) + prior())));
+float SoftmaxLearner::prior() const {
+  const auto n = static_cast<double>(std::max<std::size_t>(classes_, 2));
+  return static_cast<float>(4.0 * (n - 1.0) / (n * n) * prior_.evidence(static_cast<double>(rows_)));
 }
 
 void SoftmaxLearner::update(const Batch& batch, float* scores) {
@@ -93,6 +94,7 @@ void SoftmaxLearner::update(const Batch& batch, float* scores) {
     while (end < batch.rows() && batch.row_end(end) - first <= kRun) ++end;
     // The width a place is masked by may shrink on the way: to the low bits of the same word.
     sketch_.hash(batch.keys.data() + first, batch.row_begin(end) - first, hashed_);
+    if (options_.exact) warm_up(kept_.names().buckets(), shared_by(0), homes(), batch.row_begin(end) - first);
     for (std::size_t width = sketch_.width(); row < end; ++row) {
       meet_classes(static_cast<std::size_t>(batch.targets[row]) + 1);
       if (sketch_.width() != width) break;
@@ -113,7 +115,7 @@ void SoftmaxLearner::predict(const Batch& batch, float* scores) {
     for (; row < end; ++row, scores += classes_) {
       const std::size_t begin = batch.row_begin(row);
       look_up(batch, begin, batch.row_end(row) - begin, begin - first);
-      find_scores(batch.values.data() + begin);
+      find_scores(batch.values.data() + begin, begin - first);
       std::transform(scores_.begin(), scores_.begin() + static_cast<std::ptrdiff_t>(classes_), scores,
                      [](double score) { return static_cast<float>(score); });
     }
@@ -127,7 +129,7 @@ void SoftmaxLearner::learn(const Batch& batch, std::size_t row, std::size_t hash
   const auto y = static_cast<std::size_t>(batch.targets[row]);
   const double h = batch.importance[row];
   look_up(batch, first, size, hashed);
-  find_scores(values);
+  find_scores(values, hashed);
   for (std::size_t c = 0; c < classes_; ++c) {
     scores[c] = static_cast<float>(scores_[c]);
     if (!(std::fabs(scores_[c]) <= kOutOfRange))
@@ -136,60 +138,57 @@ void SoftmaxLearner::learn(const Batch& batch, std::size_t row, std::size_t hash
   }
   ++rows_;
   find_shares(y);
+  if (classes_ > 1) {
+    const double loss = kLogistic.value(scores_[y], 1.0);
+    progressive_loss_ += h * loss;
+    prior_.losses += h * loss;
+    prior_.plain_losses += h * fsstream::log(static_cast<double>(classes_));
+  }
   progressive_weight_ += h;
-  if (classes_ > 1) progressive_loss_ += h * kLogistic.value(scores_[y], 1.0);
   const double keep = (1.0 - options_.learning_rate * options_.l2) * options_.forget;
   if (keep < 1.0 && !options_.adaptive) shrink(keep);
   if (options_.forget < 1.0 && options_.adaptive) fade();
-  const double rate0 = options_.adaptive ? adaptive_steps(y, h) : constant_steps(y, h, values);
+  const double rate0 = options_.adaptive ? adaptive_steps(y, h, values, hashed) : constant_steps(y, h, values);
   if (h <= 0.0 || classes_ < 2) return;
   if (options_.intercept)
     for (std::size_t c = 0; c < classes_; ++c) intercepts_[c] += static_cast<double>(active_step_[c]) * rate0;
-  move(values, hashed);
+  move(hashed);
   if (options_.k != 0) admit(batch, first, hashed);
 }
 
+// Tells entries whose weights are kept beside the sketch from the others.
 void SoftmaxLearner::look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed) {
-  const std::uint32_t* homes = hashed_.column(static_cast<std::size_t>(sketch_.depth())) + hashed;
-  const std::uint32_t* places = hashed_.column(0) + hashed;
-  const auto mask = static_cast<std::uint32_t>(sketch_.width() - 1);
-  const bool check = kept_.names().must_check(batch);
-  entries_.resize(size);
-  for (Buffer<std::uint32_t>* list : {&rows_found_, &beside_, &sketched_}) list->reserve(size + kSlack);
+  const std::uint32_t* homes = this->homes() + hashed;
+  const float* values = batch.values.data() + first;
+  const std::size_t room = size + 2 * kSlack;
+  for (Buffer<std::uint32_t>* list : {&rows_found_, &beside_, &sketched_, &above_, &risen_}) list->reserve(room);
+  for (Buffer<float>* column : {&beside_values_, &scaled_, &counts_, &steps_, &terms_, &sizes_, &shared_counts_,
+                                &factors_, &other_terms_, &statures_})
+    column->reserve(room);
   const std::size_t kept =
       kept_.split(batch.keys.data() + first, homes, size, rows_found_.data(), beside_.data(), sketched_.data());
-  beside_.set_size(kept);
-  sketched_.set_size(size - kept);
-  for (const std::uint32_t j : sketched_) entries_[j].row = ClassFeatures::kNone;
-  for (std::size_t i = 0; i < kept; ++i) {
-    entries_[beside_[i]].row = rows_found_[i];
-    if (check) kept_.names().check_name(kept_.slot(rows_found_[i], homes[beside_[i]]), batch, first + beside_[i]);
-  }
-  for (std::size_t j = 0; j < size; ++j) {
-    entries_[j].cell = places[j] & mask;
-    entries_[j].square = Evidence::square_of(batch.values[first + j]);
-    if (options_.adaptive) __builtin_prefetch(cells_.data() + entries_[j].cell);
-  }
-  if (!options_.exact) {
-    beside_.clear();
-    sketched_.set_size(size);
-    std::iota(sketched_.begin(), sketched_.end(), 0U);
-  }
-  estimates_.reserve(sketched_.size() * sketch_.lanes());
-  factors_.reserve(sketched_.size());
-  sketch_.kernels().estimate(sketch_.rows(hashed_, hashed), sketched_.data(), sketched_.size(), estimates_.data());
+  if (kept_.names().must_check(batch))
+    for (std::size_t i = 0; i < kept; ++i)
+      kept_.names().check_name(kept_.slot(rows_found_[i], homes[beside_[i]]), batch, first + beside_[i]);
+  beside_.set_size(options_.exact ? kept : 0);
+  sketched_.set_size(size - beside_.size());
+  if (!options_.exact) std::iota(sketched_.begin(), sketched_.end(), 0U);
+  for (std::size_t i = 0; i < beside_.size(); ++i) beside_values_[i] = values[beside_[i]];
+  std::fill_n(beside_values_.data() + beside_.size(), kSlack, 0.0F);
 }
 
-void SoftmaxLearner::find_scores(const float* values) {
+// The weights of the features beside the sketch in this row.
+KeptRows SoftmaxLearner::kept_rows() { return kept_.lanes_of(rows_found_.data(), beside_.size()); }
+
+void SoftmaxLearner::find_scores(const float* values, std::size_t hashed) {
   const std::size_t lanes = sketch_.lanes();
-  std::fill(scores_.begin(), scores_.end(), 0.0);
-  for (const std::uint32_t j : beside_)
-    lane_kernels().score_on(kept_.weights(entries_[j].row), kept_.on(entries_[j].row), values[j], lanes,
-                            scores_.data());
-  if (!options_.exact)
+  class_lanes().score(kept_rows(), beside_values_.data(), scores_.data());
+  if (!options_.exact) {
+    estimates_.reserve(sketched_.size() * lanes);
+    sketch_.kernels().estimate(sketch_.rows(hashed_, hashed), sketched_.data(), sketched_.size(), estimates_.data());
     for (std::size_t i = 0; i < sketched_.size(); ++i)
-      lane_kernels().score_above(estimates_.data() + i * lanes, thresholds_.data(), values[sketched_[i]], lanes,
-                                 scores_.data());
+      class_lanes().score_above(estimates_.data() + i * lanes, thresholds_.data(), values[i], lanes, scores_.data());
+  }
   for (std::size_t c = 0; c < classes_; ++c) scores_[c] = intercepts_[c] + scale_ * scores_[c];
 }
 
@@ -213,39 +212,32 @@ void SoftmaxLearner::find_shares(std::size_t y) {
 
 // Both give the factor of the intercepts' steps.
 double SoftmaxLearner::constant_steps(std::size_t y, double h, const float* values) {
-  squares_ += dot(values, values, entries_.size());
-  entries_seen_ += static_cast<double>(entries_.size());
-  for (Entry& entry : entries_) entry.rate = entry.unit = entry.stature = 1.0F;
+  squares_ += dot(values, values, beside_.size() + sketched_.size());
+  entries_seen_ += static_cast<double>(beside_.size() + sketched_.size());
+  for (std::size_t i = 0; i < sketched_.size(); ++i) factors_[i] = values[sketched_[i]];
+  std::copy_n(beside_values_.data(), beside_.size(), steps_.data());
+  std::fill_n(statures_.data(), sketched_.size(), 1.0F);
+  std::fill_n(sizes_.data(), beside_.size(), 1.0F);
   const double step = classes_ < 2 ? 0.0 : options_.learning_rate * h * -kLogistic.slope(scores_[y], 1.0) / scale_;
   spend(y, step, active_step_);
   other_step_ = active_step_;
   return scale_ * (squares_ > 0.0 ? squares_ / entries_seen_ : 1.0);
 }
 
-double SoftmaxLearner::adaptive_steps(std::size_t y, double h) {
+double SoftmaxLearner::adaptive_steps(std::size_t y, double h, const float* values, std::size_t hashed) {
   if (h <= 0.0) {
-    spread_ += 1.0;
+    prior_.entries += 1.0;
     return 0.0;
   }
-  const double wrong = classes_ < 2 ? 0.0 : 1.0 / (1.0 + fsstream::exp(std::min(scores_[y], 700.0)));
-  double curvature = std::max(wrong * (1.0 - wrong), Evidence::kLeastCurvature);
-  for (std::size_t c = 0; c < classes_; ++c)
-    curvature = std::max(curvature, wrong * shares_[c] * (1.0 - wrong * shares_[c]));
-  gather_evidence(h * curvature);
-  find_rates();
+  gather_evidence(static_cast<float>(h * curvature(y)), values, hashed);
   const double rate0 = options_.intercept ? 1.0 / (intercept_evidence_ + prior()) : 0.0;
+  const double all = rate0 + find_rates();
   if (classes_ < 2) return rate0;
-
-  double all = rate0;
-  for (const Entry& entry : entries_) all += static_cast<double>(entry.rate) * entry.square;
-  std::fill(pulls_.begin(), pulls_.end(), rate0);
-  for (const std::uint32_t j : beside_)
-    lane_kernels().pull_on(kept_.on(entries_[j].row), static_cast<double>(entries_[j].rate) * entries_[j].square,
-                           sketch_.lanes(), pulls_.data());
-  double active = pulls_[y];
+  class_lanes().pull(kept_rows(), terms_.data(), pulls_.data());
+  double active = rate0 + pulls_[y];
   double other = all;
   for (std::size_t c = 0; c < classes_; ++c) {
-    active += shares_[c] * shares_[c] * pulls_[c];
+    active += shares_[c] * shares_[c] * (rate0 + pulls_[c]);
     other += shares_[c] * shares_[c] * all;
   }
   const RowLoss row(kLogistic, scores_[y], 1.0);
@@ -255,47 +247,87 @@ double SoftmaxLearner::adaptive_steps(std::size_t y, double h) {
   return rate0;
 }
 
+// The largest of p (1 - p).
+double SoftmaxLearner::curvature(std::size_t y) const {
+  const double wrong = classes_ < 2 ? 0.0 : 1.0 / (1.0 + fsstream::exp(std::min(scores_[y], 700.0)));
+  double largest = std::max(wrong * (1.0 - wrong), Evidence::kLeastCurvature);
+  for (std::size_t c = 0; c < classes_; ++c)
+    largest = std::max(largest, wrong * shares_[c] * (1.0 - wrong * shares_[c]));
+  return largest;
+}
+
+// P and C of every feature of the row with this row's share.
+void SoftmaxLearner::gather_evidence(float v, const float* values, std::size_t hashed) {
+  const std::size_t kept = beside_.size();
+  for (std::size_t i = 0; i < kept; ++i) {
+    const Evidence& known = kept_.evidence(rows_found_[i]);
+    scaled_[i] = known.scaled;
+    counts_[i] = known.count;
+  }
+  std::size_t entries =
+      row_steps().meet(beside_values_.data(), kept, v, true, scaled_.data(), counts_.data(), nullptr, terms_.data());
+  for (std::size_t i = 0; i < kept; ++i) kept_.evidence(rows_found_[i]) = {scaled_[i], counts_[i]};
+  entries += class_steps().meet(shared_by(hashed), values, sketched_.data(), sketched_.size(), v, shared_counts_.data(),
+                                factors_.data());
+  intercept_evidence_ += v;
+  prior_.entries += 1.0 + static_cast<double>(entries);
+}
+
+// Steps and claims of every feature; the sum of r x^2.
+double SoftmaxLearner::find_rates() {
+  const std::size_t kept = beside_.size();
+  const float known = prior();
+  row_steps().rate(beside_values_.data(), kept, known, scaled_.data(), counts_.data(), steps_.data(), terms_.data());
+  class_steps().sizes(kept, known, scaled_.data(), counts_.data(), sizes_.data());
+  class_steps().rate(sketched_.size(), known, shared_counts_.data(), factors_.data(), other_terms_.data(),
+                     statures_.data());
+  return row_steps().sum(terms_.data(), kept) + row_steps().sum(other_terms_.data(), sketched_.size());
+}
+
 // A step for y, and what the other classes pay for it.
 void SoftmaxLearner::spend(std::size_t y, double step, std::vector<float>& steps) const {
   for (std::size_t c = 0; c < classes_; ++c) steps[c] = static_cast<float>(c == y ? step : -step * shares_[c]);
 }
 
-void SoftmaxLearner::gather_evidence(double v) {
-  double spread = 1.0;
-  std::size_t i = 0;  // among the sketched
-  for (Entry& entry : entries_) {
-    const bool kept = entry.row != ClassFeatures::kNone;
-    const std::size_t at = kept ? 0 : i++;
-    if (entry.square == 0.0F) continue;
-    Evidence& known = kept ? kept_.evidence(entry.row) : cells_[entry.cell];
-    if (known.meet(entry.square, v, kept)) std::fill_n(estimates_.data() + at * sketch_.lanes(), sketch_.lanes(), 0.0F);
-    entry.evidence = known;
-    spread += static_cast<double>(entry.square) * known.count / known.scaled;
-  }
-  intercept_evidence_ += v;
-  spread_ += spread;
+// Weights, and in above_ and estimates_ the sketched entries that may become active.
+void SoftmaxLearner::move(std::size_t hashed) {
+  class_lanes().step(kept_rows(), steps_.data(), active_step_.data(), other_step_.data());
+  if (options_.exact)
+    step_sketched(hashed);
+  else
+    add_to_estimated(hashed);
 }
 
-void SoftmaxLearner::find_rates() {
-  for (Entry& entry : entries_) {
-    const bool there = entry.square != 0.0F;
-    entry.rate = there ? static_cast<float>(entry.evidence.rate(prior())) : 0.0F;
-    entry.unit = there ? static_cast<float>(entry.evidence.unit()) : 1.0F;
-    entry.stature = there ? stature_of(entry.evidence) : 0.0F;
-  }
-}
-
-void SoftmaxLearner::move(const float* values, std::size_t hashed) {
+void SoftmaxLearner::step_sketched(std::size_t hashed) {
+  constexpr std::size_t kSome = 256;  // entries that estimates have room for at once
   const std::size_t lanes = sketch_.lanes();
-  for (const std::uint32_t j : beside_)
-    lane_kernels().step(kept_.weights(entries_[j].row), kept_.on(entries_[j].row), entries_[j].rate * values[j],
-                        active_step_.data(), other_step_.data(), lanes);
-  for (std::size_t i = 0; i < sketched_.size(); ++i) {
-    const Entry& entry = entries_[sketched_[i]];
-    factors_[i] = entry.rate * values[sketched_[i]] * entry.unit;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < sketched_.size(); i += kSome) {
+    const std::size_t count = std::min(kSome, sketched_.size() - i);
+    const ClassStep by{factors_.data() + i, other_step_.data(), statures_.data() + i, thresholds_.data()};
+    estimates_.set_size(found * lanes);
+    estimates_.make_room((count + 1) * lanes);
+    const std::size_t more = sketch_.kernels().step(sketch_.rows(hashed_, hashed), sketched_.data() + i, count, by,
+                                                    above_.data() + found, estimates_.data() + found * lanes);
+    for (std::size_t at = found; at < found + more; ++at) above_[at] += static_cast<std::uint32_t>(i);
+    found += more;
   }
+  above_.set_size(found);
+}
+
+// What was estimated before the step follows it.
+void SoftmaxLearner::add_to_estimated(std::size_t hashed) {
+  const std::size_t lanes = sketch_.lanes();
   sketch_.kernels().add(sketch_.rows(hashed_, hashed), sketched_.data(), sketched_.size(), factors_.data(),
                         other_step_.data(), estimates_.data());
+  above_.clear();
+  if (options_.k == 0) return;
+  for (std::size_t i = 0; i < sketched_.size(); ++i) {
+    const float* weights = estimates_.data() + i * lanes;
+    if (!class_lanes().any_above(weights, thresholds_.data(), lanes)) continue;
+    std::copy_n(weights, lanes, estimates_.data() + above_.size() * lanes);
+    above_.push_back(static_cast<std::uint32_t>(i));
+  }
 }
 
 void SoftmaxLearner::shrink(double factor) {
@@ -314,7 +346,7 @@ void SoftmaxLearner::fade() {
   if (fading_ > kWorthwhile) return;
   kept_.fade(fading_);
   const auto factor = static_cast<float>(fading_);
-  for (Evidence& cell : cells_) cell.fade(factor);
+  for (float& count : shared_) count *= factor;
   intercept_evidence_ *= fading_;
   for (float& threshold : thresholds_) threshold *= std::sqrt(std::sqrt(factor));
   fading_ = 1.0;

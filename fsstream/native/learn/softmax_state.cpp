@@ -12,43 +12,41 @@ std::pair<double, double> SoftmaxLearner::take_progress() {
 }
 
 void SoftmaxLearner::save(StateWriter& out) const {
-  const double numbers[] = {
-      scale_, intercept_evidence_, spread_, squares_, entries_seen_, progressive_loss_, progressive_weight_, fading_};
+  const double numbers[] = {scale_,        intercept_evidence_, prior_.entries,      squares_,
+                            entries_seen_, progressive_loss_,   progressive_weight_, fading_,
+                            prior_.losses, prior_.plain_losses};
   const std::uint64_t counts[] = {rows_, prunes_, sketch_.width()};
   out.put("softmax", std::span<const double>(numbers));
   out.put("rows", std::span<const std::uint64_t>(counts));
   out.put("intercepts", std::span<const double>(intercepts_));
   out.put("thresholds", std::span<const float>(thresholds_.data(), classes_));
   out.put("sketch", sketch_.cells());
-  const auto* cells = reinterpret_cast<const float*>(cells_.data());
-  out.put("evidence_cells", std::span<const float>(cells, 2 * cells_.size()));
+  out.put("evidence_cells", std::span<const float>(shared_));
   kept_.save(out);
 }
 
 void SoftmaxLearner::load(const StateReader& in) {
-  const auto numbers = of_size(in.doubles("softmax"), 8, "softmax");
+  const auto numbers = of_size(in.doubles("softmax"), 10, "softmax");
   const auto counts = of_size(in.words("rows"), 3, "rows");
   const auto intercepts = in.doubles("intercepts");
   meet_classes(intercepts.size());
   while (sketch_.width() > counts[2] && sketch_.width() > 2) fold();
   const auto thresholds = of_size(in.floats("thresholds"), classes_, "thresholds");
   in.read("sketch", sketch_.cells());
-  in.read("evidence_cells", {reinterpret_cast<float*>(cells_.data()), 2 * cells_.size()});
+  in.read("evidence_cells", shared_);
   std::copy(thresholds.begin(), thresholds.end(), thresholds_.begin());
   std::copy(intercepts.begin(), intercepts.end(), intercepts_.begin());
   kept_.load(in, [this](Key key) { return sketch_.home(key); });
-  for (std::size_t c = 0; c < classes_; ++c) {
-    candidates_[c] = 0;
-    for (Row row = 0; row < kept_.size(); ++row) candidates_[c] += kept_.is_on(row, c) ? 1 : 0;
-  }
   scale_ = numbers[0];
   intercept_evidence_ = numbers[1];
-  spread_ = numbers[2];
+  prior_.entries = numbers[2];
   squares_ = numbers[3];
   entries_seen_ = numbers[4];
   progressive_loss_ = numbers[5];
   progressive_weight_ = numbers[6];
   fading_ = numbers[7];
+  prior_.losses = numbers[8];
+  prior_.plain_losses = numbers[9];
   rows_ = counts[0];
   prunes_ = counts[1];
 }

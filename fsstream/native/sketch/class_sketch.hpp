@@ -14,28 +14,10 @@
 
 #include "core/batch.hpp"
 #include "core/pages.hpp"
+#include "sketch/class_kernels.hpp"
 #include "sketch/hashed_keys.hpp"
-#include "sketch/row_kernels.hpp"
 
 namespace fsstream {
-
-// Some entries' places, as in SketchRows, in cells of `lanes` floats.
-struct ClassRows {
-  float* cells;
-  std::size_t width;
-  std::size_t lanes;
-  const std::uint32_t* columns;
-  std::size_t stride;
-};
-
-struct ClassKernels {
-  // estimates[i][lane] of entry listed[i]: the median of its signed cells.
-  void (*estimate)(const ClassRows& rows, const std::uint32_t* listed, std::size_t count, float* estimates);
-  // Adds factors[i] * step[lane] to every cell of entry listed[i], times its sign there, and to
-  // estimates[i][lane]; a factor of 0 leaves the entry alone.
-  void (*add)(const ClassRows& rows, const std::uint32_t* listed, std::size_t count, const float* factors,
-              const float* step, float* estimates);
-};
 
 class ClassSketch {
  public:
@@ -58,7 +40,7 @@ class ClassSketch {
   void hash(const Key* keys, std::size_t count, HashedKeys& out) const;
   std::uint32_t home(Key key) const;
   ClassRows rows(const HashedKeys& hashed, std::size_t first) {
-    return {cells_.data(), width_, lanes_, hashed.column(0) + first, hashed.stride()};
+    return {cells_.data(), width_, lanes_, hashed.column(0) + first, hashed.stride(), hashed.stride() - first};
   }
   const ClassKernels& kernels() const { return *kernels_; }
 
