@@ -56,11 +56,9 @@ void ask(const KeyBuckets& buckets, const SharedEvidence& shared, const std::uin
     const std::size_t some = count - j < kSlack ? count - j : kSlack;
     std::uintptr_t lines[kSlack];
     for (std::size_t i = 0; i < some; ++i) {
-      const std::uint32_t bit = homes[j + i] >> buckets.filter_shift;
-      const bool maybe = (buckets.filter[bit / 32] >> (bit % 32)) & 1U;
       const std::size_t bucket = std::size_t{homes[j + i] & buckets.mask} * KeyBuckets::kSize * sizeof(std::uint64_t);
       const std::size_t cell = std::size_t{shared.places[j + i] & shared.mask} * sizeof(float);
-      lines[i] = maybe ? keys + bucket : cells + cell;
+      lines[i] = buckets.may_hold(homes[j + i]) ? keys + bucket : cells + cell;
     }
     for (std::size_t i = 0; i < some; ++i) __builtin_prefetch(reinterpret_cast<const void*>(lines[i]));
   }

@@ -9,8 +9,6 @@ namespace fsstream {
 
 namespace {
 
-inline __m512i all(std::uint32_t x) { return _mm512_set1_epi32(static_cast<int>(x)); }
-
 template <int D>
 std::size_t step(const ClassRows& rows, const std::uint32_t* listed, std::size_t count, const ClassStep& by,
                  std::uint32_t* above, float* estimates) {
