@@ -118,7 +118,7 @@ class Model:
 
         >>> import fsstream
         >>> model = fsstream.select("data/spam_sample.tsv.gz", k=8, format="tokens").model
-        >>> model.predict([b"? click here to remove\\n? re: but you wrote\\n"]).tolist()
+        >>> model.predict([b"? click here to remove our\\n? re: but you wrote\\n"]).tolist()
         ['spam', 'ham']
         """
         from fsstream.apply import decisions

@@ -9,8 +9,8 @@ DATA is the folder of data sets. Tables go to standard output.
 
 transition  Figure 2: the fewest rows (of a grid) from which a binary vector on k of p = 1000 columns is
             found in more than half of the trials; full gradients, gamma falling.
-memory      Figure 3: the smallest sketch that finds k = 5 columns of p from 100 rows as often as the
-            identity sketch does on the same draws, and what log(p)^2 would have it be.
+memory      Figure 3: the smallest sketch that finds k = 5 columns of p = 10^2 to 10^6 from 100 rows as
+            often as the identity sketch does on the same draws, with a power of p and log(p)^2 as fits.
 ratio       Figure 5: accuracy on dna15 against cells a row for each of the k features.
 rounds      Figure 6: test accuracy after each round of reads (200 bases) sampled from the genomes until
             a tenth of the bases are covered; 12-mers, both strands as one.
@@ -25,7 +25,8 @@ from pathlib import Path
 
 import numpy as np
 from barda_plot import line_chart
-from reproduce_mission import Rule, command, files, finds, measure, planted
+from planted_regression import Rule, planted
+from reproduce_mission import command, files, measure
 
 SPARSITIES = (2, 4, 6, 8, 10)
 ROWS = tuple(range(20, 221, 20))
@@ -34,8 +35,9 @@ TRANSITION = {
     "mission": Rule("mission", {"sketch": "identity"}, **COOLED),
     "iht": Rule("iht", {}, rates=(0.25,), passes=200, full=True),
 }
-WIDTHS = tuple(1 << power for power in range(5, 17))
-DIMENSIONS = (100, 316, 1000, 3162)
+WIDEST = 1 << 22
+# Columns, and at most so many draws: a step with 10^6 columns reads a matrix of 400 MB.
+DIMENSIONS = {100: 100, 1_000: 100, 10_000: 20, 100_000: 5, 1_000_000: 2}
 RATIOS = (1, 4, 16, 64)
 READ, LETTERS = 200, "12"
 SHAPE = ["--format", "seq", "--kmer", LETTERS, "--canonical", "--loss", "softmax", "--memory", "3GB"]
@@ -47,13 +49,14 @@ CURVES = {
 }
 
 
-def share(rule: Rule, n: int, p: int, k: int, trials: int) -> float:
-    """Of the draws whose support is found, exactly."""
+def found_by(rule: Rule, n: int, p: int, k: int, trials: int, least: float = 0) -> int:
+    """Draws whose support is found, exactly; no more draws than show that they are fewer than `least`."""
     found = 0
     for seed in range(trials):
-        batch, support = planted(n, p, k, 1.0, seed)
-        found += finds(rule.learner(rule.rates[0], n, k), batch, support, rule.passes)
-    return found / trials
+        found += rule.finds(planted(n, p, k, seed))
+        if found + trials - 1 - seed < least:
+            break
+    return found
 
 
 def transition(options: argparse.Namespace) -> dict[str, list[float]]:
@@ -65,7 +68,8 @@ def transition(options: argparse.Namespace) -> dict[str, list[float]]:
             low, high = 0, len(ROWS)
             while low < high:
                 middle = (low + high) // 2
-                enough = share(rule, ROWS[middle], 1000, k, options.trials) > 0.5
+                half = options.trials // 2 + 1
+                enough = found_by(rule, ROWS[middle], 1000, k, options.trials, half) >= half
                 low, high = (low, middle) if enough else (middle + 1, high)
             curves.setdefault(name, []).append((*ROWS, ROWS[-1] + 20)[low])
         print(f"| {k} | " + " | ".join(str(curve[-1]) for curve in curves.values()) + " |", flush=True)
@@ -73,22 +77,29 @@ def transition(options: argparse.Namespace) -> dict[str, list[float]]:
 
 
 def memory(options: argparse.Namespace) -> dict[str, list[float]]:
-    """Cells (three rows) of the narrowest sketch for each p, beside a multiple of log(p)^2."""
-    cells = []
-    print("| p | identity sketch finds | the sketch finds | cells |\n|---|---|---|---|")
-    for p in DIMENSIONS:
-        exact = share(TRANSITION["mission"], 100, p, 5, options.trials)
-        for width in WIDTHS:
-            sketch = Rule("mission", {"sketch_width": width, "step": "constant"}, **COOLED)
-            found = share(sketch, 100, p, 5, options.trials)
+    """Cells (three rows) of the narrowest sketch for each p, and two laws for them, as powers of two."""
+    cells: list[float] = []
+    width = 16
+    print("| p | draws | identity sketch finds | the sketch finds | cells |\n|---|---|---|---|---|")
+    for p, most in DIMENSIONS.items():
+        trials = min(options.trials, most)
+        exact = found_by(TRANSITION["mission"], 100, p, 5, trials)
+        while width < WIDEST:
+            sketch = Rule("mission", {"sketch_width": width, "active": "estimated"}, **COOLED)
+            found = found_by(sketch, 100, p, 5, trials, exact)
             if found >= exact:
                 break
+            width *= 2
         cells.append(3.0 * width)
-        print(f"| {p} | {exact:.2f} | {found:.2f} | {cells[-1]:.0f} |", flush=True)
-    squares = np.log(DIMENSIONS) ** 2
-    fit = float(np.dot(squares, cells) / np.dot(squares, squares))
-    print(f"cells = {fit:.1f} log(p)^2 by least squares")
-    return {"cells": cells, "fit": (fit * squares).tolist()}
+        print(f"| {p} | {trials} | {exact} | {found} | {cells[-1]:.0f} |", flush=True)
+    logs, sizes = np.log(list(DIMENSIONS)), np.log(cells)
+    power, start = np.polyfit(logs, sizes, 1)
+    factor = float(np.mean(sizes - 2 * np.log(logs)))
+    fits = {"power of p": start + power * logs, "log(p)^2": factor + 2 * np.log(logs)}
+    print(f"cells = {np.exp(start):.2f} p^{power:.2f}, or {np.exp(factor):.2f} log(p)^2")
+    for name, fit in fits.items():
+        print(f"{name}: logarithms off by {np.sqrt(np.mean((fit - sizes) ** 2)):.2f}")
+    return {name: (curve / np.log(2)).tolist() for name, curve in {"cells": sizes, **fits}.items()}
 
 
 def ratio(options: argparse.Namespace) -> dict[str, list[float]]:
@@ -147,7 +158,7 @@ def rounds(options: argparse.Namespace) -> dict[str, list[float]]:
 EXPERIMENTS = {"transition": transition, "memory": memory, "ratio": ratio, "rounds": rounds}
 AXES = {
     "transition": ("Rows needed to find k of 1000 columns", lambda _: list(SPARSITIES)),
-    "memory": ("Cells needed, by columns p", lambda _: list(DIMENSIONS)),
+    "memory": ("Cells needed, as powers of two, by columns p", lambda _: list(DIMENSIONS)),
     "ratio": ("dna15: accuracy by cells a row and feature", lambda _: list(RATIOS)),
     "rounds": ("17 genomes: accuracy by round of reads", lambda options: list(range(1, options.rounds + 1))),
 }

@@ -1,6 +1,6 @@
 """Tables and figures of "MISSION: Ultra Large-Scale Feature Selection using Count-Sketches".
 
-    python scripts/reproduce_mission.py attenuation [--trials 10]
+    python scripts/reproduce_mission.py attenuation [--trials 100] [--rules "mission;iht, full gradients"]
     python scripts/reproduce_mission.py accuracy DATA [--sets rcv1_small,20news_binary] [--k 100,1000]
     python scripts/reproduce_mission.py sketch DATA [--k 1000]
     python scripts/reproduce_mission.py splice DATA
@@ -22,19 +22,10 @@ import json
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from fsstream._native import Batch
-from fsstream.algorithms import backend
-from fsstream.algorithms.learner import Common, Task
-from fsstream.errors import FsstreamError
-
-if TYPE_CHECKING:
-    from fsstream.algorithms.learner import Learner
+from planted_regression import Rule, planted
 
 P = 1000
 ALPHAS = np.arange(1, 5.01, 0.25)
@@ -48,31 +39,7 @@ PAPER = {
     (200, 7): ((100, 4.07), (83, 1.64)),
 }
 
-
-@dataclass(frozen=True)
-class Rule:
-    """An algorithm of the simulations."""
-
-    name: str
-    settings: dict[str, Any]
-    rates: tuple[float | None, ...] = (0.1,)  # the best one counts
-    passes: int = 20
-    full: bool = False  # a step is along the gradient of all rows
-    cooling: int = 0  # steps in which 1 - gamma doubles
-
-    def learner(self, rate: float | None, n: int, k: int) -> Learner:
-        """For n rows, no intercept."""
-        settings = dict(self.settings)
-        if self.full:
-            settings["batch"] = n
-        if self.cooling:
-            settings |= {"gamma": 0.999, "gamma_doubling": self.cooling * n}
-        kind = backend(self.name)
-        common = Common(k=k, learning_rate=rate, intercept=False)
-        return kind(common, kind.Parameters(**settings), Task("squared"))
-
-
-COUNT = {"sketch_width": 1 << 14, "step": "constant"}
+COUNT = {"sketch_width": 1 << 12, "step": "constant"}
 FULL_RATES = (0.25, 0.5)
 RULES = {
     "mission": Rule("mission", {"sketch_width": 1 << 14}, rates=(None,)),
@@ -84,46 +51,17 @@ RULES = {
 }
 
 
-def planted(n: int, p: int, k: int, alpha: float, seed: int) -> tuple[Batch, set[int]]:
-    """Gaussian rows, what a binary vector on k attenuated columns gives, and those columns."""
-    rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(n, p)).astype(np.float32)
-    support = rng.choice(p, k, replace=False)
-    rows[:, support] /= alpha
-    targets = rows[:, support].sum(axis=1)
-    batch = Batch.from_arrays(
-        np.arange(0, n * p + 1, p).astype(np.uint64),
-        np.tile(np.arange(p, dtype=np.uint64), n),
-        rows.ravel(),
-        targets.astype(np.float32),
-    )
-    return batch, set(support.tolist())
-
-
-def finds(learner: Learner, batch: Batch, support: set[int], passes: int) -> bool:
-    """Whether the support is found, exactly."""
-    try:
-        for _ in range(passes):
-            learner.update(batch)
-    except FsstreamError:  # diverged: this rate is no good
-        return False
-    return {int(name) for name in learner.selection().raw_names} == support
-
-
-def recovers(rule: str, rate: float | None, n: int, k: int, alpha: float, seed: int) -> bool:
-    """Whether the rule finds the support of one draw."""
-    batch, support = planted(n, P, k, alpha, seed)
-    return finds(RULES[rule].learner(rate, n, k), batch, support, RULES[rule].passes)
-
-
-def largest_alpha(rule: str, rate: float | None, n: int, k: int, seed: int) -> float:
-    """0 when not even alpha = 1 is right; by halving the grid."""
-    if not recovers(rule, rate, n, k, 1.0, seed):
+def largest_alpha(rule: Rule, rate: float | None, n: int, k: int, seed: int) -> float:
+    """0 when not even alpha = 1 is right; the grid's end when that is, else by halving the grid."""
+    draw = planted(n, P, k, seed)
+    if not rule.finds(draw, rate):
         return 0.0
-    low, high = 0, len(ALPHAS)
+    if rule.finds(draw.attenuated(float(ALPHAS[-1])), rate):
+        return float(ALPHAS[-1])
+    low, high = 0, len(ALPHAS) - 1
     while high - low > 1:
         middle = (low + high) // 2
-        if recovers(rule, rate, n, k, float(ALPHAS[middle]), seed):
+        if rule.finds(draw.attenuated(float(ALPHAS[middle])), rate):
             low = middle
         else:
             high = middle
@@ -137,7 +75,7 @@ def attenuation(options: argparse.Namespace) -> None:
         for rule in options.rules:
             found = []
             for rate in RULES[rule].rates:
-                reached = [largest_alpha(rule, rate, n, k, s) for s in range(options.trials)]
+                reached = [largest_alpha(RULES[rule], rate, n, k, s) for s in range(options.trials)]
                 right = [alpha for alpha in reached if alpha]
                 found.append((len(right) / len(reached), float(np.mean(right)) if right else 0.0))
             accuracy, alpha = max(found)
@@ -236,7 +174,7 @@ def main() -> None:
     )
     parser.add_argument("experiment", choices=EXPERIMENTS)
     parser.add_argument("data", type=Path, nargs="?", default=Path())
-    parser.add_argument("--trials", type=int, default=10)
+    parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--rules", type=lambda text: text.split(";"), default=list(RULES))
     parser.add_argument("--sets", type=lambda text: text.split(","), default=list(SETS))
     parser.add_argument("--k", type=lambda text: [int(k) for k in text.split(",")], default=[100, 1000])

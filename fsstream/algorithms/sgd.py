@@ -50,7 +50,10 @@ class SgdLearner(Learner):
             self.kernel.end_pass()
         loss, weight = self.kernel.take_progress()
         self.pass_losses.append(loss / weight if weight > 0 else 0.0)
-        return len(self.pass_losses) < self.passes and not self.converged()
+        again = len(self.pass_losses) < self.passes and not self.converged()
+        if again and isinstance(self.kernel, Newton):
+            self.kernel.repeat_rows()
+        return again
 
     def converged(self) -> bool:
         """The mean progressive loss of the last pass is hardly below that of the one before."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tests.oracle.calibration_oracle import CalibrationOracle
 from tests.oracle.mission_oracle import in_lanes, loss_slope, loss_value
 from tests.oracle.sketch_oracle import BlockOracle, F
 
@@ -100,6 +101,7 @@ class NewtonOracle:
         self.forget, self.fading = forget, 1.0
         self.loss, self.k, self.with_intercept = loss, k, intercept
         self.sketch = BlockOracle(depth, width, seed)
+        self.calibration = CalibrationOracle(loss, intercept)
         self.cells: dict[tuple[int, int], Evidence] = {}
         self.weights: dict[int, F] = {}
         self.evidence: dict[int, Evidence] = {}
@@ -133,11 +135,14 @@ class NewtonOracle:
     def learn(self, keys, values, y: float, importance: float) -> float:
         row = [(key, x) for key, x in zip(keys, values, strict=True) if x != 0]
         row.sort(key=lambda entry: entry[0] not in self.weights)  # active features first
+        if importance > 0:
+            self.shrink(row)
         u = self.intercept + in_lanes(
             [float(self.weights[key]) * float(x) for key, x in row if key in self.weights]
         )
         self.rows += 1
         self.meet(u, y, importance)
+        self.calibration.meet(u, y, importance, self.rows)
         self.fade()
         v = F(importance * max(curvature(self.loss, u, y), 1e-4))
         estimates = {key: self.sketch.query(key) for key, _ in row}
@@ -149,6 +154,16 @@ class NewtonOracle:
         self.entries += len(row)
         self.move(row, u, y, importance, known, estimates)
         return u
+
+    def shrink(self, row) -> None:
+        """A value of more than sixteen units of its feature counts like sixteen."""
+        for key, x in row:
+            if key not in self.weights:
+                continue
+            known = self.evidence[key]
+            limit, square = F(256) * known.scaled, x * x * known.count
+            if known.scaled > 0 and square > limit:
+                self.weights[key] *= np.sqrt(limit / square)
 
     def fade(self) -> None:
         """Evidence counts less from row to row; in steps, as the kernel does it."""
@@ -216,4 +231,9 @@ class NewtonOracle:
         self.threshold = fourth_power(float(F(ranked[self.k - 1][0])))
 
     def selected(self) -> dict[int, F]:
-        return {key: self.weights[key] for _, key in self.ranked()[: self.k] if self.weights[key]}
+        slope = F(self.calibration.line()[0])
+        return {key: slope * self.weights[key] for _, key in self.ranked()[: self.k] if self.weights[key]}
+
+    def calibrated_intercept(self) -> float:
+        slope, offset = self.calibration.line()
+        return slope * self.intercept + offset

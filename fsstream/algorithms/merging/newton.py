@@ -63,9 +63,17 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
         "active_evidence": known.evidence[kept].astype(np.float32).ravel(),
         "newton": merged,
         "rows": counts,
+        "calibration": calibration(shards),
         "sketch": with_pairs(sketch.cells(), cells, part),
         "collisions": shards.count("collisions"),
     }
+
+
+def calibration(shards: Shards) -> NDArray[np.float64]:
+    """What scores were worth in the mean shard (native/learn/calibration.hpp); rows that came again stop it."""
+    merged = shards.mean("calibration")
+    merged[0] = np.ceil(merged[0])
+    return merged
 
 
 def prior_evidence(entries: float, losses: float, plain_losses: float, rows: int) -> float:

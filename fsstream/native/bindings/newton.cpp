@@ -42,6 +42,7 @@ void bind_newton(nb::module_& m) {
              const auto [loss, weight] = newton.take_progress();
              return nb::make_tuple(loss, weight);
            })
+      .def("repeat_rows", &Newton::repeat_rows)
       .def_prop_ro("rows", &Newton::rows)
       .def_prop_ro("prior", &Newton::prior)
       .def_prop_ro("memory_used", &Newton::bytes)

@@ -20,6 +20,7 @@ struct Evidence {
   static constexpr float kLargestSquare = 1e26F;   // of an entry: P must not overflow
   static constexpr float kLeastSquare = 1e-30F;    // smaller ones count as none: P must not vanish
   static constexpr float kBiggerUnit = 64.0F;      // a cell of typical squares this many times one's own
+  static constexpr float kFar = 16.0F;             // units that a value of a known feature may have
   float scaled = 0.0F;                             // P
   float count = 0.0F;                              // C
 
@@ -36,6 +37,12 @@ struct Evidence {
     scaled = static_cast<float>(scaled + v * square);
     count = static_cast<float>(count + v);
     return stranger;
+  }
+  // What is left of a weight at a value of more than `kFar` units: as much as makes it count like that many; else 1.
+  float share_of(float x) const {
+    const float limit = kFar * kFar * scaled;
+    const float square = square_of(x) * count;
+    return scaled > 0.0F && square > limit ? std::sqrt(limit / square) : 1.0F;
   }
   // Counts less from now on; its unit stays.
   void fade(float factor) {

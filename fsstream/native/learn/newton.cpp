@@ -28,6 +28,7 @@ Newton::Newton(Loss loss, BlockSketch sketch, std::size_t k, bool intercept, std
       with_intercept_(intercept),
       memory_(memory),
       active_(2 * k, kNumbers),
+      calibration_(loss, intercept),
       forget_(forget) {}
 
 std::size_t Newton::bytes() const { return sketch_.bytes() + active_.bytes(); }
@@ -94,6 +95,7 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   progressive_weight_ += importance;
   prior_.meet(loss_, loss.value(), target, importance);
   ++rows_;
+  calibration_.meet(score, target, importance, rows_);
   if (importance <= 0.0) {
     prior_.entries += 1.0;
     return score;
@@ -119,7 +121,8 @@ double Newton::look_up(const Batch& batch, std::size_t first, std::size_t size, 
   return dot(weights_.data(), active_values_.data(), actives_);
 }
 
-// w, P and C of the row's active features, side by side.
+// w, P and C of the row's active features, side by side. What meets a value far beyond its unit so far was learned
+// from others: its weight is taken for one in the unit that this value speaks of.
 void Newton::read_numbers() {
   const float* table = active_.weights();
   const std::uint32_t* slots = slots_.data();
@@ -132,6 +135,9 @@ void Newton::read_numbers() {
     scaled[i] = numbers[1];
     counts[i] = numbers[2];
   }
+  for (std::size_t i = 0; i < actives_; ++i)
+    if (const float share = Evidence{scaled[i], counts[i]}.share_of(active_values_[i]); share < 1.0F)
+      weights[i] *= share;
 }
 
 void Newton::write_numbers(float step) {
@@ -279,8 +285,12 @@ std::vector<Chosen> Newton::top() const {
     return a.claim != b.claim ? a.claim > b.claim : a.chosen.name < b.chosen.name;
   });
   if (all.size() > k_) all.resize(k_);
+  const auto trust = static_cast<float>(calibration_.line().slope);
   std::vector<Chosen> chosen;
-  for (Candidate& candidate : all) chosen.push_back(std::move(candidate.chosen));
+  for (Candidate& candidate : all) {
+    candidate.chosen.weight *= trust;
+    chosen.push_back(std::move(candidate.chosen));
+  }
   return chosen;
 }
 
@@ -297,6 +307,7 @@ void Newton::save(StateWriter& out) const {
   out.put("newton", std::span<const double>(numbers));
   const std::uint64_t counts[] = {rows_, prunes_};
   out.put("rows", std::span<const std::uint64_t>(counts));
+  out.put("calibration", calibration_.numbers());
   out.put("sketch", sketch_.cells());
   active_.save(out);
   const auto entries = active_.entries();
@@ -318,6 +329,7 @@ void Newton::load(const StateReader& in) {
   const auto counts = of_size(in.words("rows"), 2, "rows");
   rows_ = counts[0];
   prunes_ = counts[1];
+  calibration_.restore(in.doubles("calibration"));
   in.read("sketch", sketch_.cells());
   active_.load(in, [this](Key key) { return sketch_.home(key); });
   const auto keys = in.words("active_keys");
