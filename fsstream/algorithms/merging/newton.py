@@ -70,7 +70,7 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
 
 
 def calibration(shards: Shards) -> NDArray[np.float64]:
-    """What scores were worth in the mean shard (native/learn/calibration.hpp); rows that came again stop it."""
+    """What scores were worth in the mean shard (native/learn/calibration.hpp)."""
     merged = shards.mean("calibration")
     merged[0] = np.ceil(merged[0])
     return merged
