@@ -42,7 +42,7 @@ class CalibrationOracle:
             losses = [loss_value(self.loss, a * s + c, t) for s, t in zip(u, y, strict=True)]
             return rows * float(share @ losses) + PRIOR / 2 * ((a - 1) ** 2 + c**2)
 
-        found = minimize(objective, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-13})
+        found = minimize(objective, [1.0, 0.0], method="BFGS")
         return min(max(found.x[0], 1 / 64), 64.0), found.x[1] if self.with_offset else 0.0
 
     def by_squares(self, share, prior: float) -> tuple[float, float]:
