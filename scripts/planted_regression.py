@@ -78,9 +78,9 @@ class Rule:
         learner = self.learner(self.rates[0] if rate is None else rate, len(draw.support))
         try:
             (descend if self.full else read)(learner, draw, self.passes)
+            return {int(name) for name in learner.selection().raw_names} == draw.support
         except FsstreamError:  # diverged: this rate is no good
             return False
-        return {int(name) for name in learner.selection().raw_names} == draw.support
 
 
 def read(learner: Learner, draw: Draw, passes: int) -> None:
