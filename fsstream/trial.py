@@ -12,6 +12,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _GROWN = 1.01  # less is the noise of small arrays
 _LOOK = 0.02  # seconds between looks at a process
+_LOOK_FOR_PARENT = 0.5
 _PATIENCE = 12  # times as long as it should work, on a machine that is busy with other things
 
 
@@ -83,7 +85,7 @@ def _seconds_of(process: int) -> float:
 
 def _started(options: InputOptions, summary: Path) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "fsstream.trial"],
+        [sys.executable, "-m", "fsstream.trial", str(os.getpid())],  # noqa: S603 - our own module, a number
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -97,12 +99,20 @@ def _started(options: InputOptions, summary: Path) -> subprocess.Popen[str]:
     return process
 
 
+def _end_with(parent: int) -> None:
+    """Nobody waits for a trial whose starter was killed: it would work on for as long as the run would."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK_FOR_PARENT)
+    os._exit(1)
+
+
 def _main() -> None:
     from fsstream._native import return_freed_memory
     from fsstream.cli.main import cli  # with all that it brings into memory
     from fsstream.cli.select import select
 
     assert cli
+    threading.Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start()
     return_freed_memory()  # as the command does
     try:
         select(from_mapping(SelectOptions, json.load(sys.stdin)))

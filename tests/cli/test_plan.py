@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +18,6 @@ from fsstream.algorithms.mission import Mission, MissionParameters
 from fsstream.extension import Measured, memory_at_end, time_at_end
 from fsstream.planning import Head
 from tests.cli.command import ROOT, fsstream
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MUSHROOMS = str(ROOT / "data" / "mushrooms.libsvm.zst")
 
@@ -96,3 +97,37 @@ def test_each_class_costs(tmp_path: Path) -> None:
         wanted[classes] = json.loads(done.stdout)["learner"]
     assert wanted[40]["sketch"] > 5 * wanted[3]["sketch"]
     assert wanted[40]["active set"] > 10 * wanted[3]["active set"]
+
+
+START = """
+import sys
+from pathlib import Path
+from fsstream.config import SelectOptions
+from fsstream.trial import _started
+print(_started(SelectOptions(inputs=(sys.argv[1],), k=1), Path(sys.argv[2])).pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_trial_ends_with_a_plan_that_is_killed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "never")  # reading it waits for ever
+    arguments = [str(tmp_path / "never"), str(tmp_path / "summary")]
+    starter = subprocess.Popen(
+        [sys.executable, "-c", START, *arguments], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with starter:
+        assert starter.stdout is not None
+        trial = int(starter.stdout.readline())
+        starter.kill()
+    until = time.monotonic() + 60
+    while works(trial) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not works(trial)
+
+
+def works(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
