@@ -84,8 +84,8 @@ def _seconds_of(process: int) -> float:
 
 
 def _started(options: InputOptions, summary: Path) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "fsstream.trial", str(os.getpid())],  # noqa: S603 - our own module, a number
+    process = subprocess.Popen(  # noqa: S603 - our own module, and a number
+        [sys.executable, "-m", "fsstream.trial", str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
