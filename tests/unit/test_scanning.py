@@ -15,6 +15,8 @@ from fsstream.selection import Selection
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fsstream.state import StateSink
+
 
 class Count(Scan):
     def see(self, batch: Batch, first_row: int) -> None:
@@ -37,8 +39,8 @@ class Counting(ScanningLearner):
     def intercepts(self) -> np.ndarray:
         return np.zeros(1, np.float32)
 
-    def state(self) -> dict[str, np.ndarray]:
-        return {}
+    def save(self, out: StateSink) -> None:
+        pass
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         pass

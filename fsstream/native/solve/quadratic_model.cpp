@@ -40,7 +40,7 @@ void QuadraticModel::use_again(std::span<const double> curvatures) {
 
 std::vector<double> QuadraticModel::minimise(std::span<const double> gradients, std::span<const double> weights,
                                              double l1, double l2) const {
-  const std::size_t size = gram_.size();
+  const std::size_t size = members_.size();
   const double scale = rows_.total() > 0.0 ? total_ / rows_.total() : 1.0;
   std::vector<double> steps(size);
   AlignedFloats changes;  // of the gradients, by the steps: small ones keep their digits beside large gradients

@@ -311,7 +311,7 @@ void SparseProblem::take_newton_step(const SolveOptions& options, Step& step) {
   const auto known = model_.members();
   const auto lacking = std::ranges::count_if(
       moving, [&](std::uint32_t j) { return !std::binary_search(known.begin(), known.end(), j); });
-  if (static_cast<std::size_t>(lacking) * kLackingShare > known.size())
+  if (known.empty() || static_cast<std::size_t>(lacking) * kLackingShare > known.size())
     build_model(std::move(moving));
   else
     model_.use_again(curvatures_);
