@@ -116,8 +116,9 @@ def abess(problem: Problem, loss: str, s: int = S) -> Weights:
 
     regression = loss == "squared"
     model = (LinearRegression if regression else LogisticRegression)(support_size=[s])
-    model.fit(problem.X, problem.y if regression else (problem.y > 0).astype(int))
-    return refitted(problem, np.flatnonzero(model.coef_.ravel()), loss)
+    varied = np.flatnonzero(np.ptp(problem.X, axis=0))  # abess divides by the deviation of each column
+    model.fit(problem.X[:, varied], problem.y if regression else (problem.y > 0).astype(int))
+    return refitted(problem, varied[np.flatnonzero(model.coef_.ravel())], loss)
 
 
 def liblinear(problem: Problem, loss: str, s: int = S) -> Weights:
