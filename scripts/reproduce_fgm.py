@@ -21,7 +21,7 @@ from pathlib import Path
 import fgm_figures
 import numpy as np
 import scipy.sparse as sp
-import zstandard
+from data_files import parsed
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
@@ -45,11 +45,7 @@ class Split:
 
 
 def read(path):
-    with path.open("rb") as file:
-        text = zstandard.ZstdDecompressor().stream_reader(file).read()
-    batch = _native.Batch()
-    _native.LibsvmParser().parse(text, batch, False)
-    starts, keys = batch.row_starts.astype(np.int64), batch.keys.astype(np.int64)
+    batch, starts, keys = parsed(path)
     X = sp.csr_matrix((batch.values.astype(np.float64), keys, starts))
     return X, np.where(batch.label_values > 0, 1.0, -1.0)
 

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
-import zstandard
+from data_files import parsed
 
 from fsstream import _native
 
@@ -38,11 +38,7 @@ class Rows:
 
 
 def read(path):
-    with path.open("rb") as file:
-        text = zstandard.ZstdDecompressor().stream_reader(file).read()
-    batch = _native.Batch()
-    _native.LibsvmParser().parse(text, batch, False)
-    starts, keys = batch.row_starts.astype(np.int64), batch.keys.astype(np.int64)
+    batch, starts, keys = parsed(path)
     X = np.zeros((batch.rows, int(keys.max()) + 1), np.float32)
     X[np.repeat(np.arange(batch.rows), np.diff(starts)), keys] = batch.values
     return X, np.array(batch.label_values)
