@@ -80,6 +80,16 @@ void restore_into(Solver& solver, nb::object arrays) {
   if (!solver.visit_state(reader)) throw std::invalid_argument("the state does not fit together");
 }
 
+template <auto Solver, class Bound>
+void bind_state(nb::class_<Bound>& bound) {
+  bound.def("state", [](Bound& self) { return solver_state(self.*Solver); })
+      .def(
+          "save", [](Bound& self, nb::handle out) { save_solver_to(self.*Solver, out); }, nb::arg("out"))
+      .def(
+          "restore", [](Bound& self, nb::object arrays) { restore_into(self.*Solver, std::move(arrays)); },
+          nb::arg("arrays"));
+}
+
 // The pool with the reader of its batches.
 struct BoundColumnPool {
   BoundColumnPool(Vector<float> targets, std::size_t k, std::size_t columns, bool intercept, double ridge,
@@ -110,30 +120,26 @@ struct BoundColumnPool {
 
 void bind_pool(nb::module_& m) {
   using Bound = BoundColumnPool;
-  nb::class_<Bound>(m, "ColumnPool")
-      .def(nb::init<Vector<float>, std::size_t, std::size_t, bool, double, bool, std::size_t>(), nb::arg("targets"),
-           nb::arg("k"), nb::arg("columns") = 3, nb::arg("intercept") = true, nb::arg("ridge") = 0.0,
-           nb::arg("unit_scale") = true, nb::arg("memory") = 0)
-      .def(
-          "update", [](Bound& self, const Batch& batch) { return feed(self.pool, self.reader, batch); },
-          nb::arg("batch"))
-      .def("end_scan", [](Bound& self) { self.pool.end_scan(); })
-      .def("select", &Bound::select, nb::arg("loss"), nb::arg("refit") = true)
-      .def_prop_ro("counts",
-                   [](const Bound& self) {
-                     const auto& counts = self.pool.counts();
-                     return nb::make_tuple(counts.seen, counts.screened, counts.entered, counts.collisions);
-                   })
-      .def_prop_ro("model_size", [](const Bound& self) { return self.pool.tableau().model_size(); })
-      .def_prop_ro("noise", [](const Bound& self) { return self.pool.noise(); })
-      .def_prop_ro("retained", [](const Bound& self) { return name_list(self.pool.names()); })
-      .def_prop_ro("column_bytes", [](const Bound& self) { return self.pool.columns().bytes(); })
-      .def("state", [](Bound& self) { return solver_state(self.pool); })
-      .def(
-          "save", [](Bound& self, nb::handle out) { save_solver_to(self.pool, out); }, nb::arg("out"))
-      .def(
-          "restore", [](Bound& self, nb::object arrays) { restore_into(self.pool, std::move(arrays)); },
-          nb::arg("arrays"));
+  auto bound =
+      nb::class_<Bound>(m, "ColumnPool")
+          .def(nb::init<Vector<float>, std::size_t, std::size_t, bool, double, bool, std::size_t>(), nb::arg("targets"),
+               nb::arg("k"), nb::arg("columns") = 3, nb::arg("intercept") = true, nb::arg("ridge") = 0.0,
+               nb::arg("unit_scale") = true, nb::arg("memory") = 0)
+          .def(
+              "update", [](Bound& self, const Batch& batch) { return feed(self.pool, self.reader, batch); },
+              nb::arg("batch"))
+          .def("end_scan", [](Bound& self) { self.pool.end_scan(); })
+          .def("select", &Bound::select, nb::arg("loss"), nb::arg("refit") = true)
+          .def_prop_ro("counts",
+                       [](const Bound& self) {
+                         const auto& counts = self.pool.counts();
+                         return nb::make_tuple(counts.seen, counts.screened, counts.entered, counts.collisions);
+                       })
+          .def_prop_ro("model_size", [](const Bound& self) { return self.pool.tableau().model_size(); })
+          .def_prop_ro("noise", [](const Bound& self) { return self.pool.noise(); })
+          .def_prop_ro("retained", [](const Bound& self) { return name_list(self.pool.names()); })
+          .def_prop_ro("column_bytes", [](const Bound& self) { return self.pool.columns().bytes(); });
+  bind_state<&Bound::pool>(bound);
 }
 
 // The heaviest members of a set, refitted or as they are.
@@ -182,43 +188,38 @@ nb::dict progress_of(const Substitution& solver) {
 
 void bind_rules(nb::module_& m) {
   using Bound = BoundSubstitution;
-  nb::class_<Bound>(m, "Substitution")
-      .def(
-          "__init__",
-          [](Bound* self, Vector<float> targets, const std::string& loss, const std::string& rule, std::size_t k,
-             double step, double retained_divisor, double descent, double l1, bool intercept, double ridge,
-             bool unit_scale) {
-            new (self) Bound(targets, loss, {intercept, ridge, unit_scale},
-                             {rule_named(rule), k, step, retained_divisor, descent, l1});
-          },
-          nb::arg("targets"), nb::arg("loss"), nb::arg("rule"), nb::arg("k"), nb::arg("step") = 0.0,
-          nb::arg("retained_divisor") = 1.0, nb::arg("descent") = 1e-4, nb::arg("l1") = 0.0,
-          nb::arg("intercept") = true, nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
-      .def(
-          "update", [](Bound& self, const Batch& batch) { return feed(self.solver, self.reader, batch); },
-          nb::arg("batch"))
-      .def("end_scan", [](Bound& self) { self.solver.end_scan(); })
-      .def(
-          "select",
-          [](const Bound& self, bool refitted) {
-            return select_heaviest(self.problem, self.solver.set(), self.solver.options().k, self.solver.intercept(),
-                                   refitted);
-          },
-          nb::arg("refit") = true)
-      .def_prop_ro("retained", [](const Bound& self) { return name_list(self.solver.set().names()); })
-      .def_prop_ro("counts",
-                   [](const Bound& self) {
-                     const auto counts = self.solver.counts();
-                     return nb::make_tuple(counts[0], counts[1], counts[2], counts[3]);
-                   })
-      .def_prop_ro("progress", [](const Bound& self) { return progress_of(self.solver); })
-      .def_prop_ro("column_bytes", [](const Bound& self) { return self.solver.set().bytes(); })
-      .def("state", [](Bound& self) { return solver_state(self.solver); })
-      .def(
-          "save", [](Bound& self, nb::handle out) { save_solver_to(self.solver, out); }, nb::arg("out"))
-      .def(
-          "restore", [](Bound& self, nb::object arrays) { restore_into(self.solver, std::move(arrays)); },
-          nb::arg("arrays"));
+  auto bound = nb::class_<Bound>(m, "Substitution")
+                   .def(
+                       "__init__",
+                       [](Bound* self, Vector<float> targets, const std::string& loss, const std::string& rule,
+                          std::size_t k, double step, double retained_divisor, double descent, double l1,
+                          bool intercept, double ridge, bool unit_scale) {
+                         new (self) Bound(targets, loss, {intercept, ridge, unit_scale},
+                                          {rule_named(rule), k, step, retained_divisor, descent, l1});
+                       },
+                       nb::arg("targets"), nb::arg("loss"), nb::arg("rule"), nb::arg("k"), nb::arg("step") = 0.0,
+                       nb::arg("retained_divisor") = 1.0, nb::arg("descent") = 1e-4, nb::arg("l1") = 0.0,
+                       nb::arg("intercept") = true, nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
+                   .def(
+                       "update", [](Bound& self, const Batch& batch) { return feed(self.solver, self.reader, batch); },
+                       nb::arg("batch"))
+                   .def("end_scan", [](Bound& self) { self.solver.end_scan(); })
+                   .def(
+                       "select",
+                       [](const Bound& self, bool refitted) {
+                         return select_heaviest(self.problem, self.solver.set(), self.solver.options().k,
+                                                self.solver.intercept(), refitted);
+                       },
+                       nb::arg("refit") = true)
+                   .def_prop_ro("retained", [](const Bound& self) { return name_list(self.solver.set().names()); })
+                   .def_prop_ro("counts",
+                                [](const Bound& self) {
+                                  const auto counts = self.solver.counts();
+                                  return nb::make_tuple(counts[0], counts[1], counts[2], counts[3]);
+                                })
+                   .def_prop_ro("progress", [](const Bound& self) { return progress_of(self.solver); })
+                   .def_prop_ro("column_bytes", [](const Bound& self) { return self.solver.set().bytes(); });
+  bind_state<&Bound::solver>(bound);
 }
 
 struct BoundAsynchronous {
@@ -264,29 +265,25 @@ struct BoundAsynchronous {
 
 void bind_asynchronous(nb::module_& m) {
   using Bound = BoundAsynchronous;
-  nb::class_<Bound>(m, "AsynchronousSubstitution")
-      .def(
-          "__init__",
-          [](Bound* self, Vector<float> targets, const std::string& loss, std::size_t k, std::size_t workers,
-             bool threads, double step, double retained_divisor, std::uint64_t seed, bool intercept, double ridge,
-             bool unit_scale) {
-            new (self) Bound(targets, loss, {intercept, ridge, unit_scale},
-                             {k, workers, threads, step, retained_divisor, seed});
-          },
-          nb::arg("targets"), nb::arg("loss"), nb::arg("k"), nb::arg("workers"), nb::arg("threads") = false,
-          nb::arg("step") = 0.0, nb::arg("retained_divisor") = 0.0, nb::arg("seed") = 0, nb::arg("intercept") = true,
-          nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
-      .def("update", &Bound::update, nb::arg("batch"))
-      .def("end_scan", [](Bound& self) { self.solver.end_scan(); })
-      .def("select", &Bound::select, nb::arg("refit") = true)
-      .def_prop_ro("counts", &Bound::counts)
-      .def_prop_ro("objective", [](const Bound& self) { return self.solver.objective(); })
-      .def("state", [](Bound& self) { return solver_state(self.solver); })
-      .def(
-          "save", [](Bound& self, nb::handle out) { save_solver_to(self.solver, out); }, nb::arg("out"))
-      .def(
-          "restore", [](Bound& self, nb::object arrays) { restore_into(self.solver, std::move(arrays)); },
-          nb::arg("arrays"));
+  auto bound =
+      nb::class_<Bound>(m, "AsynchronousSubstitution")
+          .def(
+              "__init__",
+              [](Bound* self, Vector<float> targets, const std::string& loss, std::size_t k, std::size_t workers,
+                 bool threads, double step, double retained_divisor, std::uint64_t seed, bool intercept, double ridge,
+                 bool unit_scale) {
+                new (self) Bound(targets, loss, {intercept, ridge, unit_scale},
+                                 {k, workers, threads, step, retained_divisor, seed});
+              },
+              nb::arg("targets"), nb::arg("loss"), nb::arg("k"), nb::arg("workers"), nb::arg("threads") = false,
+              nb::arg("step") = 0.0, nb::arg("retained_divisor") = 0.0, nb::arg("seed") = 0,
+              nb::arg("intercept") = true, nb::arg("ridge") = 0.0, nb::arg("unit_scale") = true)
+          .def("update", &Bound::update, nb::arg("batch"))
+          .def("end_scan", [](Bound& self) { self.solver.end_scan(); })
+          .def("select", &Bound::select, nb::arg("refit") = true)
+          .def_prop_ro("counts", &Bound::counts)
+          .def_prop_ro("objective", [](const Bound& self) { return self.solver.objective(); });
+  bind_state<&Bound::solver>(bound);
 }
 
 // The two solvers whose scans are iterations of a search.
@@ -304,19 +301,15 @@ struct BoundSearch {
 template <class Solver>
 nb::class_<BoundSearch<Solver>> bind_search(nb::module_& m, const char* name) {
   using Bound = BoundSearch<Solver>;
-  return nb::class_<Bound>(m, name)
-      .def(
-          "update", [](Bound& self, const Batch& batch) { return feed(self.solver, self.reader, batch); },
-          nb::arg("batch"))
-      .def("end_scan", [](Bound& self) { return self.solver.end_scan(); })
-      .def_prop_ro("retained", [](const Bound& self) { return name_list(self.solver.set().names()); })
-      .def_prop_ro("column_bytes", [](const Bound& self) { return self.solver.set().bytes(); })
-      .def("state", [](Bound& self) { return solver_state(self.solver); })
-      .def(
-          "save", [](Bound& self, nb::handle out) { save_solver_to(self.solver, out); }, nb::arg("out"))
-      .def(
-          "restore", [](Bound& self, nb::object arrays) { restore_into(self.solver, std::move(arrays)); },
-          nb::arg("arrays"));
+  auto bound = nb::class_<Bound>(m, name)
+                   .def(
+                       "update", [](Bound& self, const Batch& batch) { return feed(self.solver, self.reader, batch); },
+                       nb::arg("batch"))
+                   .def("end_scan", [](Bound& self) { return self.solver.end_scan(); })
+                   .def_prop_ro("retained", [](const Bound& self) { return name_list(self.solver.set().names()); })
+                   .def_prop_ro("column_bytes", [](const Bound& self) { return self.solver.set().bytes(); });
+  bind_state<&Bound::solver>(bound);
+  return bound;
 }
 
 void bind_searches(nb::module_& m) {
