@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NOISE = 1 << 20  # bytes of memory that two runs of one kind may differ by
 
@@ -38,21 +41,18 @@ class Beginning(Protocol):
         """Distinct features in so many bytes from the start, beyond what was looked at too."""
 
 
-def memory_at_end(apart: list[int], trials: list[Measured], head: Beginning, slot: int) -> float:
+def memory_at_end(
+    apart: list[int], trials: list[Measured], head: Beginning, table: Callable[[float], int]
+) -> float:
     """What a learner will have in memory: it grows like the entries, like the features, or not at all.
 
     Which of them is told by the last three trials; what was there from the beginning stays as it was. A table
-    of all features, `slot` bytes a slot, grows by leaps that no trial may show: it is reckoned.
+    of all features, whose bytes `table` knows, grows by leaps that no trial may show: it is reckoned.
     """
     whole = head.size / head.share
-    tables = [slot * _slots(head.features_in(size)) for size in (*(trial.size for trial in trials), whole)]
+    tables = [table(head.features_in(size)) for size in (*(trial.size for trial in trials), whole)]
     apart = [size - table for size, table in zip(apart, tables, strict=False)]
     return tables[-1] + _rest(apart, trials, head)
-
-
-def _slots(features: float) -> int:
-    """Of a table that doubles when 7 of 10 are taken."""
-    return 1 << math.ceil(math.log2(max(features, 1) * 10 / 7))
 
 
 def _rest(apart: list[int], trials: list[Measured], head: Beginning) -> float:

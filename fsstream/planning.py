@@ -20,66 +20,35 @@ Parquet: there the answer holds what can be known without data.
 from __future__ import annotations
 
 import dataclasses
-import math
 import tempfile
-from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsstream._native import SpoolEncoder
 from fsstream.algorithms.learner import Access, Task
-from fsstream.errors import FsstreamError, LimitError, no_data
+from fsstream.beginning import look_at
+from fsstream.errors import FsstreamError, LimitError
 from fsstream.extension import Measured, memory_at_end, time_at_end
 from fsstream.memory import peak_memory
 from fsstream.parameters import parse_parameters
-from fsstream.reading import Reading
-from fsstream.task import decide
-from fsstream.text import to_text
+from fsstream.task import TWO_CLASS_LOSSES
 from fsstream.training import check_uses, common_options, find_backend
 from fsstream.trial import Glimpse, peak_within, run_apart
 from fsstream.units import show_size
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
     from fsstream.algorithms.learner import Learner
+    from fsstream.beginning import Head
     from fsstream.config import SelectOptions
 
 READER = ("hashing", ("bits=1",))  # a backend that keeps nothing to speak of
-FIRST_TRIAL, LARGEST_TRIAL = 1 << 20, 64 << 20  # bytes
+FIRST_TRIAL = 1 << 20  # bytes
 LONG_TRIAL = 3.0  # seconds of work: a larger trial would take too long
 GLIMPSE = 10.0  # seconds of work that one is watched for, to see its memory
 TRANSPOSED_ENTRY, TRANSPOSED_FEATURE = 20, 40  # bytes in memory while rows become columns
-
-
-@dataclass(frozen=True)
-class Head:
-    """The beginning of a stream, and what share of it that is."""
-
-    pieces: list[bytes]  # whole records each
-    share: float
-    rows: int
-    entries: int
-    features: list[int]  # distinct ones in the first pieces
-    spooled: int  # bytes this takes in a spool
-    reading: dict[str, Any]
-    task: Task
-
-    @property
-    def size(self) -> int:
-        return sum(map(len, self.pieces))
-
-    def features_in(self, size: float) -> float:
-        """Distinct features in so many bytes; beyond the head by the power that its second half shows."""
-        sizes = np.cumsum([len(piece) for piece in self.pieces])
-        if size <= sizes[-1] or len(sizes) < 2:
-            return max(float(np.interp(size, sizes, self.features)), 1.0)
-        half = len(sizes) // 2 - 1
-        power = math.log(self.features[-1] / max(self.features[half], 1)) / math.log(sizes[-1] / sizes[half])
-        return float(self.features[-1] * (size / sizes[-1]) ** power)
 
 
 def plan_run(options: SelectOptions) -> dict[str, Any]:
@@ -94,7 +63,7 @@ def plan_run(options: SelectOptions) -> dict[str, Any]:
         return _answer(
             options, parts, memory=known, note=f"{why}: without data only what the options say is known"
         )
-    head = _look(options, chosen)
+    head = look_at(options, chosen)
     whole = {"rows": round(head.rows / head.share), "entries": round(head.entries / head.share)}
     task = head.task
     if chosen.access is Access.COLUMNS and task.targets is None:
@@ -141,51 +110,6 @@ def _parts(options: SelectOptions, chosen: type[Learner], task: Task) -> dict[st
     return parts
 
 
-def _look(options: SelectOptions, chosen: type[Learner]) -> Head:
-    """Read the beginning, up to what the largest trial takes."""
-    with closing(
-        Reading(dataclasses.replace(options, threads=1, on_bad_line="skip", bad_lines=None))
-    ) as reading:
-        recipe = reading.recipe()
-        met = reading.labels()
-        loss, kind = decide(options.loss, met, chosen)
-        targets = None
-        if reading.format == "columns":
-            assert options.targets is not None
-            targets = np.zeros(Path(options.targets).read_bytes().count(b"\n"), np.float32)
-        pieces: list[bytes] = []
-        size = rows = entries = spooled = 0
-        keys: list[NDArray[np.uint64]] = []
-        encoder = SpoolEncoder()
-        complete = True
-        for parsed in reading.batches():
-            pieces.append(bytes(parsed.block.data))
-            size += len(pieces[-1])
-            rows += parsed.batch.rows
-            entries += parsed.batch.entries
-            keys.append(np.unique(parsed.batch.keys))
-            spooled += sum(map(len, encoder.add(parsed.batch)))
-            if size >= LARGEST_TRIAL:
-                complete = False
-                break
-        spooled += sum(map(len, encoder.finish()))
-        done, total = reading.input.progress()
-    share = 1.0 if complete or not total else min(done / total, 1.0)
-    if not pieces:
-        raise no_data()
-    labels = {"binary": ("", ""), "classes": tuple(map(to_text, met.ordered()))}.get(kind, ())
-    task = Task(loss=loss, labels=labels, max_classes=options.max_classes, targets=targets)
-    return Head(pieces, share, rows, entries, _distinct(keys), spooled, recipe, task)
-
-
-def _distinct(pieces: list[NDArray[np.uint64]]) -> list[int]:
-    """How many different keys the first pieces hold."""
-    _, first = np.unique(np.concatenate(pieces), return_index=True)
-    ends = np.cumsum([len(piece) for piece in pieces])
-    new = np.bincount(np.searchsorted(ends, first, side="right"), minlength=len(pieces))
-    return [int(count) for count in np.cumsum(new)]
-
-
 def _estimate(options: SelectOptions, head: Head, parts: dict[str, int], path: Path) -> dict[str, Any]:
     trials = _trials(options, head, path)
     last = trials[-1]
@@ -198,17 +122,17 @@ def _estimate(options: SelectOptions, head: Head, parts: dict[str, int], path: P
         patience=None, shuffle=False,
     )  # fmt: skip
     columns = head.reading["format"] == "columns"  # which that backend does not read
-    slot = 0 if columns else find_backend(options.algo).feature_slot
+    table = no_table if columns else _table_of(options, head)
     inflight = 0 if columns else _run(reads, head, head.size, path).memory
     apart = [
         trial.memory - (0 if columns else _run(reads, head, trial.size, path).memory) for trial in trials
     ]
     fixed = sum(size for what, size in parts.items() if "at most" not in what)
-    learner = max(memory_at_end(apart, trials, head, slot), fixed)
+    learner = max(memory_at_end(apart, trials, head, table), fixed)
     if last.size < head.size:
         glimpse = _glimpse(options, head, path)
         seen = Measured(head.size, glimpse.peak, 0.0, 0)
-        extended = memory_at_end([*apart, glimpse.peak - inflight], [*trials, seen], head, slot)
+        extended = memory_at_end([*apart, glimpse.peak - inflight], [*trials, seen], head, table)
         learner = extended if glimpse.settled else max(learner, extended)
     memory = inflight + min(learner, options.memory_bytes)
     timed_on = round(last.size * head.share / head.size, 6)
@@ -218,6 +142,20 @@ def _estimate(options: SelectOptions, head: Head, parts: dict[str, int], path: P
         "passes": last.passes,
         "timed_on": timed_on,
     }
+
+
+def _table_of(options: SelectOptions, head: Head) -> Callable[[float], int]:
+    """Bytes of the learner's tables of all features; every class of a two-class loss has its own."""
+    chosen = find_backend(options.algo)
+    parameters = parse_parameters(chosen.Parameters, options.set, options.algo)
+    apart = head.task.loss in TWO_CLASS_LOSSES and chosen.access is not Access.COLUMNS
+    tables = max(len(head.task.labels), 1) if apart and len(head.task.labels) > 2 else 1
+    return lambda features: tables * chosen.table_bytes(parameters, features, head.largest_key)
+
+
+def no_table(features: float) -> int:
+    """Rows of a `columns` stream are the features themselves."""
+    return 0
 
 
 def _alone(options: SelectOptions) -> SelectOptions:

@@ -25,6 +25,7 @@ from fsstream.algorithms.budgeted import (
     ridge_of,
     width_of_sketch,
 )
+from fsstream.algorithms.feature_tables import numbered
 from fsstream.algorithms.learner import BINARY_LOSSES, Common, Task, parameter
 from fsstream.algorithms.merging.budgeted import b_arda
 
@@ -99,6 +100,11 @@ class Budgeted(OnlineBackend):
     def facts(self) -> dict[str, Any]:
         """Where the sums are."""
         return {**super().facts(), "store": self.store}
+
+    @classmethod
+    def table_bytes(cls, parameters: Any, features: float, largest_key: int) -> int:
+        """Of the exact store; a working set does not grow with the features."""
+        return numbered(features, largest_key) if parameters.store == "exact" else 0
 
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:

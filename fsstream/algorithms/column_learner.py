@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
+from fsstream.algorithms.feature_tables import open_table
 from fsstream.algorithms.learner import Access, Common, Learner, Task
 from fsstream.errors import CorruptError, DataError, UsageError
 from fsstream.selection import Selection
@@ -47,7 +48,6 @@ class ColumnLearner(Learner):
     """A learner over features that arrive one by one."""
 
     access: ClassVar[Access] = Access.COLUMNS
-    feature_slot: ClassVar[int] = 16  # while rows become columns
     losses: ClassVar[tuple[str, ...]] = ("squared", "squared-hinge", "logistic")
     auto_binary_loss: ClassVar[str] = "squared-hinge"
     merge_refusal: ClassVar[str | None] = (
@@ -88,6 +88,11 @@ class ColumnLearner(Learner):
     @abstractmethod
     def chosen(self) -> tuple[list[bytes], NDArray[np.float32], float]:
         """Names, weights and intercept."""
+
+    @classmethod
+    def table_bytes(cls, parameters: Any, features: float, largest_key: int) -> int:
+        """While rows become columns."""
+        return open_table(features)
 
     def selection(self) -> Selection:
         """The selected features; zero weights are no features."""

@@ -21,6 +21,7 @@ import numpy as np
 
 from fsstream import _native
 from fsstream.algorithms.budgeted import OnlineBackend, rate_of
+from fsstream.algorithms.feature_tables import numbered
 from fsstream.algorithms.learner import BINARY_LOSSES, Access, Common, Task, parameter
 from fsstream.errors import CorruptError, UsageError
 from fsstream.selection import Selection
@@ -105,6 +106,11 @@ class L1Adaptive(OnlineBackend):
         if low == 0.0:
             return [high * 10.0 ** (-i / 4) for i in range(RUNGS - 1)] + [0.0]
         return [float(w) for w in np.geomspace(high, low, RUNGS)]
+
+    @classmethod
+    def table_bytes(cls, parameters: Any, features: float, largest_key: int) -> int:
+        """Its index; the numbers of the rungs grow with each feature."""
+        return numbered(features, largest_key)
 
     def selection(self) -> Selection:
         """The k largest |weight| of the rung chosen, or all of them without --k."""

@@ -112,8 +112,6 @@ class Learner(ABC):
 
     predicts_with_state: ClassVar[bool] = False  # then every model holds it; else the selection is enough
 
-    feature_slot: ClassVar[int] = 0  # bytes a slot of its table of all features; 7 of 10 are taken at most
-
     rows_a_step: int = 1  # rows wait for the rest of their step until end_pass
 
     merge_refusal: ClassVar[str | None] = None  # why models of shards cannot be averaged
@@ -183,6 +181,11 @@ class Learner(ABC):
     def start_again(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take over a state to learn other rows with it: passes are counted anew."""
         raise UsageError(f"{self.name} cannot go on from a state: {self.state_refusal}")
+
+    @classmethod
+    def table_bytes(cls, parameters: Any, features: float, largest_key: int) -> int:
+        """Of its table of all features once there are so many: it grows by leaps that no trial may show."""
+        return 0
 
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:

@@ -7,8 +7,9 @@ the generator goes on when it is over. So the outer loop of an algorithm reads a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from fsstream.algorithms.feature_tables import open_table
 from fsstream.algorithms.learner import Learner
 from fsstream.errors import DataError
 
@@ -77,6 +78,11 @@ class ScanningLearner(Learner):
         """The next rows of the current scan; there are no scores before the last one."""
         if self._scan is not None:  # done, while learners of other classes still scan
             self._scan.add(batch)
+
+    @classmethod
+    def table_bytes(cls, parameters: Any, features: float, largest_key: int) -> int:
+        """The first scan numbers the features."""
+        return open_table(features)
 
     def end_pass(self) -> bool:
         """Runs every scan that memory can serve; True when the next one needs the stream."""

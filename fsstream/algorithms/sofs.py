@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
 from fsstream.algorithms.budgeted import UNTUNED, OnlineBackend, required_k
+from fsstream.algorithms.feature_tables import numbered
 from fsstream.algorithms.learner import Common, Task, parameter
 from fsstream.algorithms.merging.budgeted import sofs
 
@@ -57,3 +58,8 @@ class Sofs(OnlineBackend):
     def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
         """Averaged weights of the features that all shards together are surest of."""
         return sofs(shards, k=self.k)
+
+    @classmethod
+    def table_bytes(cls, parameters: Any, features: float, largest_key: int) -> int:
+        """Its index."""
+        return numbered(features, largest_key)

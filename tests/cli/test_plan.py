@@ -15,8 +15,9 @@ import pytest
 from fsstream._native import Batch
 from fsstream.algorithms.learner import Common, Task
 from fsstream.algorithms.mission import Mission, MissionParameters
+from fsstream.beginning import Head
 from fsstream.extension import Measured, memory_at_end, time_at_end
-from fsstream.planning import Head
+from fsstream.planning import no_table
 from tests.cli.command import ROOT, fsstream
 
 MUSHROOMS = str(ROOT / "data" / "mushrooms.libsvm.zst")
@@ -42,11 +43,11 @@ def test_a_learner_grows_like_the_entries_or_the_features_or_not() -> None:
     mb = 1 << 20
     pieces = [bytes(mb)] * 16
     features = [1000 * count for count in (10, 14, 17, 20, 22, 24, 26, 28, 30, 31, 33, 34, 36, 37, 38, 40)]
-    head = Head(pieces, 0.25, 100, 100, features, 0, {}, Task("logistic"))
+    head = Head(pieces, 0.25, 100, 100, features, 0, 0, {}, Task("logistic"))
     trials = [Measured(4 * mb, 0, 1.0, 1), Measured(16 * mb, 0, 4.0, 1)]
-    assert memory_at_end([10 * mb, 40 * mb], trials, head, slot=0) == pytest.approx(160 * mb)
-    assert memory_at_end([10 * mb, 20 * mb], trials, head, slot=0) == pytest.approx(40 * mb, rel=0.05)
-    assert memory_at_end([10 * mb, 11 * mb], trials, head, slot=0) == 11 * mb
+    assert memory_at_end([10 * mb, 40 * mb], trials, head, no_table) == pytest.approx(160 * mb)
+    assert memory_at_end([10 * mb, 20 * mb], trials, head, no_table) == pytest.approx(40 * mb, rel=0.05)
+    assert memory_at_end([10 * mb, 11 * mb], trials, head, no_table) == 11 * mb
     assert time_at_end(trials, head) == pytest.approx(16)
 
 

@@ -38,7 +38,6 @@ class Fgm(ScanningLearner):
     summary = "Feature Generating Machine: rounds of the most violated features, re-trained together"
     paper = "Towards Ultrahigh Dimensional Feature Selection for Big Data (2014), Algorithms 1 to 5"
     access = Access.ROWS_AGAIN
-    feature_slot: ClassVar[int] = 16
     losses: ClassVar[tuple[str, ...]] = ("squared-hinge", "logistic", "squared")
     uses: ClassVar[frozenset[str]] = frozenset({"k", "intercept", "groups"})
     merge_refusal: ClassVar[str | None] = (

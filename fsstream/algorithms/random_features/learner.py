@@ -35,7 +35,6 @@ class RandomFeatureLearner(ScanningLearner):
     """One problem over the features of one machine."""
 
     access: ClassVar[Access] = Access.ROWS_AGAIN
-    feature_slot: ClassVar[int] = 16
     losses: ClassVar[tuple[str, ...]] = ("squared-hinge", "logistic", "squared")
     intercept_default: ClassVar[bool] = True
     merge_refusal: ClassVar[str | None] = (
