@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import click
 
-from fsstream.cli import stdout
-
-SHELLS = ("bash", "zsh", "fish")
+from fsstream.cli import shells, stdout
 
 
 @click.command("completion", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("shell", type=click.Choice(SHELLS), metavar="SHELL")
+@click.argument("shell", type=click.Choice(shells.SHELLS), metavar="SHELL")
 @click.option("--debug", is_flag=True, help="show tracebacks")
 def command(shell: str, debug: bool) -> None:
     """Write the completion script of a SHELL: bash, zsh or fish.

@@ -47,6 +47,7 @@ class _Commands(click.Group):
             raise UsageError(f"there is no command {cmd_name!r}", hint=_suggest_command(cmd_name))
         command = import_module(f"fsstream.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
+        command.short_help = COMMANDS[cmd_name]  # what a shell shows beside it
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -80,6 +81,8 @@ def main() -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Run one command line; the exit status."""
+    if COMPLETION_VARIABLE in os.environ:
+        import_module("fsstream.cli.shells")  # which click asks for what to say
     try:
         cli.main(arguments, prog_name="fsstream", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

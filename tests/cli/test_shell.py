@@ -1,4 +1,4 @@
-"""Completion and manual pages: made from what --help says."""
+"""Help, and manual pages made from what it says."""
 
 from __future__ import annotations
 
@@ -47,34 +47,6 @@ def test_pages_of_all_commands_are_files(tmp_path: Path) -> None:
     unknown = fsstream("man", "selcet")
     assert unknown.returncode == 2
     assert b"did you mean 'select'?" in unknown.stderr
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_script_for_each_shell(shell: str) -> None:
-    done = fsstream("completion", shell)
-    assert done.returncode == 0, done.stderr
-    assert b"_FSSTREAM_COMPLETE=" + shell.encode() in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("fsstream tra", "transform"),
-        ("fsstream select --mem", "--memory"),
-        ("fsstream select --algo gra", "grafting"),
-        ("fsstream algos gra", "grafting"),
-        ("fsstream man tra", "transform"),
-        ("fsstream select --set sketch_d", "sketch_depth="),
-        ("fsstream select --algo fgm --set groups=t", "groups=tree"),
-    ],
-)
-def test_words_are_completed(words: str, expected: str) -> None:
-    environment = {
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(words.count(" ")),
-        "_FSSTREAM_COMPLETE": "bash_complete",
-    }
-    assert f"plain,{expected}" in fsstream(env=environment).stdout.decode().splitlines()
 
 
 def test_help_is_there_at_once() -> None:
