@@ -1078,6 +1078,7 @@ class RandomBasis:
         keys: NDArray[np.uint64],
         centres: NDArray[np.float64],
         inverses: NDArray[np.float64],
+        anchors: NDArray[np.float32],
     ) -> None: ...
     def draw(self, features: NDArray[np.uint64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
 

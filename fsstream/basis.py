@@ -63,8 +63,9 @@ class Basis:
     kernel: str
     seed: int
     width: float
-    reach: float  # of perceptrons: thresholds are uniform in -reach .. reach
+    reach: float  # of perceptrons: thresholds are uniform in -reach .. reach, unless there are anchors
     inputs: Inputs
+    anchors: NDArray[np.float32] | None = None  # rows of the data that the planes of perceptrons go by
     effects: NDArray[np.float64] | None = None  # root mean square change of the score, by input
     learned: Learned | None = None
 
@@ -88,8 +89,16 @@ class Basis:
     def draw(self, numbers: NDArray[np.uint64]) -> tuple[Directions, Offsets]:
         """The directions and offsets of drawn features."""
         inputs = self.inputs
+        anchors = np.zeros((0, len(inputs)), np.float32) if self.anchors is None else self.anchors
         native = RandomBasis(
-            self.kernel, self.seed, self.width, self.reach, inputs.keys, inputs.centres, inputs.inverses
+            self.kernel,
+            self.seed,
+            self.width,
+            self.reach,
+            inputs.keys,
+            inputs.centres,
+            inputs.inverses,
+            anchors,
         )
         return native.draw(numbers)
 
@@ -160,6 +169,8 @@ class Basis:
             "inverses": self.inputs.inverses,
             **{f"names_{part}": array for part, array in pack_texts(list(self.inputs.names)).items()},
         }
+        if self.anchors is not None:
+            arrays["anchors"] = self.anchors
         if self.effects is not None:
             arrays["effects"] = self.effects
         if self.learned is not None:
@@ -194,6 +205,13 @@ class Basis:
         sizes.add(len(np.unique(inputs.keys)))
         if sizes != {len(inputs)} or len(arrays.get("effects", inputs.keys)) != len(inputs):
             raise ValueError("inputs do not fit together")
+        anchors = arrays.get("anchors")
+        if anchors is not None:
+            anchors = anchors.astype(np.float32)
+            if anchors.shape != (len(anchors), len(inputs)) or not len(anchors):
+                raise ValueError("anchors do not fit the inputs")
+            if not np.isfinite(anchors).all():
+                raise ValueError("an anchor is not a row of numbers")
         learned = None
         if "learned_directions" in arrays:
             learned = Learned(
@@ -205,7 +223,7 @@ class Basis:
             count = {len(learned.numbers), len(learned.classes), len(learned.offsets)}
             if count != {len(learned)} or learned.directions.shape != (len(inputs), len(learned)):
                 raise ValueError("directions do not fit the inputs")
-        return cls(kernel, int(facts["seed"]), width, reach, inputs, arrays.get("effects"), learned)
+        return cls(kernel, int(facts["seed"]), width, reach, inputs, anchors, arrays.get("effects"), learned)
 
 
 def _of_classes(parts: Sequence[Learned]) -> Learned:

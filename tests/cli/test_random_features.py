@@ -49,6 +49,19 @@ def test_a_model_predicts_what_no_line_parts(algo: str, classes: int, tmp_path: 
     assert json.loads(fsstream("evaluate", path, stdin=reordered).stdout)["accuracy"] == measured["accuracy"]
 
 
+@pytest.mark.parametrize("thresholds", ["data", "uniform"])
+def test_perceptrons_part_rings_beside_an_outlier(thresholds: str) -> None:
+    """One row far away widens the range of thresholds; planes that go by rows do not follow it."""
+    drawing = {"kernel": "perceptron", "thresholds": thresholds, "scale": "none"}
+    far = b"a x:4000 y:4000 far:4000\n"
+    asked = {"algo": "sparse-rf", "k": 60, "format": "pairs", "seed": 1, "set": drawing}
+    model = api.select(rings(600, 1) + far, **asked).model
+    found = model.predict(rings(300, 2), format="pairs")
+    truth = [line[:1].decode() for line in rings(300, 2).splitlines()]
+    accuracy = np.mean([a == b for a, b in zip(found, truth, strict=True)])
+    assert accuracy > 0.85 if thresholds == "data" else accuracy < 0.7
+
+
 def test_inspect_tells_which_inputs_matter(tmp_path: Path) -> None:
     path = str(tmp_path / "model")
     fsstream(
@@ -159,6 +172,13 @@ def test_a_damaged_basis_is_refused(tmp_path: Path) -> None:
         path.write_bytes(pack(meta, members | change))
         done = fsstream("predict", str(path), stdin=rings(5, 2))
         assert (done.returncode, done.stdout) == (5, b""), change
+    more = ["--set", "kernel=perceptron", "--format", "pairs", "--model", str(path)]
+    fsstream("select", "--algo", "sparse-rf", "--k", "4", *more, stdin=rings(200, 1))
+    drawn_meta, drawn = load(path)
+    anchors = drawn["basis_anchors"]
+    for kept in (anchors[:, :-1], anchors[:0], anchors[0], np.full_like(anchors, np.nan)):
+        path.write_bytes(pack(drawn_meta, drawn | {"basis_anchors": np.ascontiguousarray(kept)}))
+        assert fsstream("predict", str(path), stdin=rings(5, 2)).returncode == 5
     for facts in ({"kernel": "cosine"}, {"width": float("nan")}, {"width": "wide"}):
         path.write_bytes(pack(meta | {"basis": meta["basis"] | facts}, members))
         assert fsstream("predict", str(path), stdin=rings(5, 2)).returncode == 5

@@ -34,7 +34,13 @@ class SplitMix:
 
 
 def draw(
-    kernel: str, seed: int, number: int, keys: list[int], width: float, reach: float
+    kernel: str,
+    seed: int,
+    number: int,
+    keys: list[int],
+    width: float,
+    reach: float,
+    anchors: Vector | None = None,
 ) -> tuple[Vector, float]:
     """Direction and offset of one feature over inputs seen as they are; angles in radians."""
     own = SplitMix(mix64(seed ^ 0x7372662D62617369) ^ mix64(number + 1))
@@ -48,7 +54,12 @@ def draw(
         else:
             direction[j] = math.sqrt(-2 * math.log(first)) * math.cos(2 * math.pi * draws.open_uniform())
     if kernel == "perceptron":
-        return direction / np.linalg.norm(direction), (2 * own.uniform() - 1) * reach
+        direction /= np.linalg.norm(direction)
+        uniform = own.uniform()
+        if anchors is None:
+            return direction, (2 * uniform - 1) * reach
+        here, there = (anchors[own.next() % len(anchors)] for _ in range(2))
+        return direction, -float(direction @ (here + 0.1 * own.uniform() * (there - here)))
     return direction / width, 2 * math.pi * own.uniform()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -65,6 +66,32 @@ def test_a_feature_is_what_its_number_says(kernel, seed, number, keys, width):
     clear = np.abs(projected) > 1e-4 if kernel == "perceptron" else np.abs(projected) < 1e3
     assert found[clear] == pytest.approx(features(kernel, direction, offset, X)[clear], abs=3e-3)
     assert np.abs(found).max() <= math.sqrt(2) * (1 + 1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**63), number=st.integers(0, 2**40), count=st.integers(1, 9))
+def test_a_plane_goes_by_a_row_that_was_kept(seed, number, count):
+    keys = np.array([3, 2**60, 7], dtype=np.uint64)
+    anchors = np.random.default_rng(seed % 1000).normal(size=(count, 3)).astype(np.float32)
+    direction, offset = draw("perceptron", seed, number, keys.tolist(), 1.0, 1.0, anchors.astype(float))
+    basis = replace(basis_of("perceptron", keys, seed=seed), anchors=anchors)
+    directions, offsets = basis.draw(np.array([number], dtype=np.uint64))
+    assert directions[:, 0] == pytest.approx(direction, abs=1e-6)
+    assert offsets[0] == pytest.approx(offset, abs=1e-5)
+
+
+def test_planes_by_rows_part_the_rows_whatever_an_outlier_says():
+    X = np.random.default_rng(0).normal(size=(200, 4)).astype(np.float32)
+    X[0] = 1e4
+    numbers = np.arange(400, dtype=np.uint64)
+    keys = np.arange(4, dtype=np.uint64)
+    wide = basis_of("perceptron", keys, reach=2e4)
+    shares = {
+        name: np.mean(np.abs(basis.map_of(numbers).of(X[1:]).mean(axis=0)) < 1)
+        for name, basis in {"uniform": wide, "data": replace(wide, anchors=X)}.items()
+    }
+    assert shares["uniform"] < 0.1
+    assert shares["data"] > 0.9
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])

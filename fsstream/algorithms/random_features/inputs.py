@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 
     from fsstream._native import InputRows
 
+THRESHOLDS = ("data", "uniform")
 SCALES = ("standard", "log", "range", "none")
 SAMPLED_ROWS = 1000
 SAMPLED_CELLS = 4_000_000  # fewer rows are sampled of very wide data
+ANCHORS = 256  # rows that thresholds of perceptrons are drawn from; the model keeps them
+ANCHOR_CELLS = 1 << 18  # fewer of very wide data
 SHIFTS = 8  # each sampled row is compared with so many others
 
 
@@ -39,6 +42,11 @@ def sample_of(rows: InputRows) -> NDArray[np.float32]:
     """Rows spread evenly over what is in memory, dense, as they are."""
     count = SAMPLED_CELLS // max(rows.inputs, 1)
     return rows.sample(max(2, min(SAMPLED_ROWS, count)))
+
+
+def anchors_of(rows: InputRows) -> NDArray[np.float32]:
+    """Rows spread evenly over what is in memory, few enough to be kept in a model."""
+    return rows.sample(max(2, min(ANCHORS, ANCHOR_CELLS // max(rows.inputs, 1))))
 
 
 def scaled(sample: NDArray[np.float32], inputs: Inputs) -> NDArray[np.float64]:

@@ -164,4 +164,11 @@ class KernelLearner(RandomFeatureLearner):
     def make_machine(self) -> Machine:
         """With the kernel asked for."""
         asked = self.parameters
-        return Machine(self.common, self.task.loss, kernel=asked.kernel, width=asked.width, scale=asked.scale)
+        return Machine(
+            self.common,
+            self.task.loss,
+            kernel=asked.kernel,
+            width=asked.width,
+            scale=asked.scale,
+            thresholds=asked.thresholds,
+        )

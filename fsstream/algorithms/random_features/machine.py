@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsstream._native import ColumnFiller, FeatureMap, InputRows, SolveReport, SparseProblem
-from fsstream.algorithms.random_features.inputs import inputs_of, median_distance, sample_of, scaled
+from fsstream.algorithms.random_features.inputs import (
+    anchors_of,
+    inputs_of,
+    median_distance,
+    sample_of,
+    scaled,
+)
 from fsstream.algorithms.scanning import Rescan, Scan
 from fsstream.basis import Basis
 from fsstream.errors import FsstreamError, LimitError
@@ -78,10 +84,13 @@ def _pieces(numbers: NDArray[np.uint64], size: int) -> list[NDArray[np.uint64]]:
 class Machine:
     """The features at hand are known by number; their weights are the problem's."""
 
-    def __init__(self, common: Common, loss: str, *, kernel: str, width: float, scale: str) -> None:
+    def __init__(
+        self, common: Common, loss: str, *, kernel: str, width: float, scale: str, thresholds: str = "uniform"
+    ) -> None:
         self._common = common
         self._loss = loss
         self._kernel, self._width, self._scale = kernel, width, scale
+        self._thresholds = thresholds  # of perceptrons
         self.rows = InputRows(common.memory // 3, scale == "log")
         self.numbers = np.zeros(0, np.uint64)
         self.drawn = 0
@@ -93,12 +102,13 @@ class Machine:
         yield Load(self.rows)
         inputs = inputs_of(self.rows, self._scale)
         self._sample = sample_of(self.rows)
+        anchors = anchors_of(self.rows) if self._thresholds == "data" else None
         points = scaled(self._sample, inputs)
         # The exponent of the Gaussian has the square of the distance halved.
         width = self._width or median_distance(points, self._kernel)
         self.basis = Basis(self._kernel, self._common.seed, width, 1.0, inputs)
         if self._kernel == "perceptron":
-            self.basis = dataclasses.replace(self.basis, reach=self._reach())
+            self.basis = dataclasses.replace(self.basis, reach=self._reach(), anchors=anchors)
         self.problem = SparseProblem(
             self._loss, self.rows.targets, self.rows.importance, self._common.intercept, self._common.threads
         )

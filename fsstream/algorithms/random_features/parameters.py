@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fsstream.algorithms.learner import parameter
-from fsstream.algorithms.random_features.inputs import SCALES
+from fsstream.algorithms.random_features.inputs import SCALES, THRESHOLDS
 from fsstream.basis import KERNELS
 
 
@@ -28,4 +28,10 @@ class KernelParameters(ScaleParameters):
     kernel: str = parameter("gaussian", "whose random features are drawn", choices=KERNELS)
     width: float = parameter(
         0.0, "of the kernel (not of perceptrons); 0: the median distance of rows", low=0.0
+    )
+    thresholds: str = parameter(
+        "data",
+        "of perceptrons: data: planes go by rows of the data; uniform: the literal kernel, anywhere between "
+        "the outermost rows, which far outliers leave almost without planes that part the others",
+        choices=THRESHOLDS,
     )

@@ -148,12 +148,13 @@ void bind_features(nb::module_& m) {
       .def(
           "__init__",
           [](RandomBasis* self, std::string_view kernel, std::uint64_t seed, double width, double reach,
-             Vector<std::uint64_t> keys, Vector<double> centres, Vector<double> inverses) {
+             Vector<std::uint64_t> keys, Vector<double> centres, Vector<double> inverses, Matrix anchors) {
+            if (anchors.shape(1) != keys.size()) throw std::invalid_argument("anchors: rows x inputs");
             new (self) RandomBasis(kernel_named(kernel), seed, width, reach, span_of(keys), span_of(centres),
-                                   span_of(inverses));
+                                   span_of(inverses), {anchors.data(), anchors.size()});
           },
           nb::arg("kernel"), nb::arg("seed"), nb::arg("width"), nb::arg("reach"), nb::arg("keys"), nb::arg("centres"),
-          nb::arg("inverses"))
+          nb::arg("inverses"), nb::arg("anchors"))
       .def("draw", &draw, nb::arg("features"));
 
   nb::class_<FeatureMap>(m, "FeatureMap")

@@ -12,6 +12,7 @@ namespace fsstream {
 namespace {
 
 constexpr double kTurn = 6.283185307179586476925;
+constexpr double kAside = 0.1;  // of the way to another anchor, at most
 
 // In (0, 1): a logarithm and a quotient are taken of it.
 double open_uniform(SplitMix& draws) { return (static_cast<double>(draws.next() >> 12) + 0.5) * 0x1.0p-52; }
@@ -37,16 +38,20 @@ RandomKernel kernel_named(std::string_view name) {
 }
 
 RandomBasis::RandomBasis(RandomKernel kernel, std::uint64_t seed, double width, double reach, std::span<const Key> keys,
-                         std::span<const double> centres, std::span<const double> inverses)
+                         std::span<const double> centres, std::span<const double> inverses,
+                         std::span<const float> anchors)
     : kernel_(kernel),
       seed_(mix64(seed ^ 0x7372662d62617369ULL)),
       width_(width),
       reach_(reach),
       keys_(keys.begin(), keys.end()),
       centres_(centres.begin(), centres.end()),
-      inverses_(inverses.begin(), inverses.end()) {
+      inverses_(inverses.begin(), inverses.end()),
+      anchors_(anchors.begin(), anchors.end()) {
   if (centres.size() != keys.size() || inverses.size() != keys.size())
     throw std::invalid_argument("keys, centres and inverses have one entry an input");
+  if (!anchors.empty() && anchors.size() % keys.size() != 0)
+    throw std::invalid_argument("anchors have one value an input");
   if (!(width > 0) || !(reach >= 0)) throw std::invalid_argument("width and reach are positive");
 }
 
@@ -67,6 +72,18 @@ void RandomBasis::draw_one(std::uint64_t feature, std::vector<double>& direction
     direction[j] *= inverses_[j] / length;
     offset -= centres_[j] * direction[j];
   }
+  if (step && !anchors_.empty()) offset = anchored_offset(own, direction);
+}
+
+double RandomBasis::anchored_offset(SplitMix& draws, const std::vector<double>& direction) const {
+  const std::size_t rows = anchors_.size() / keys_.size();
+  const float* here = &anchors_[draws.next() % rows * keys_.size()];
+  const float* there = &anchors_[draws.next() % rows * keys_.size()];
+  const double part = kAside * draws.uniform();
+  double projected = 0;
+  for (std::size_t j = 0; j < keys_.size(); ++j)
+    projected += direction[j] * (here[j] + part * (static_cast<double>(there[j]) - here[j]));
+  return -projected;
 }
 
 void RandomBasis::draw(std::span<const std::uint64_t> features, float* directions, float* offsets) const {
