@@ -63,6 +63,7 @@ class Features:
     kernel: str
     scale: str
     width: float
+    thresholds: str = "data"  # of perceptrons; uniform: those of the kernel const - |x - y|
 
 
 def fit(make, rows):
@@ -92,14 +93,12 @@ def megabytes(learner, features):
 
 
 def make_rf(loss, features, count, threads=1):
-    parameters = RfParameters(kernel=features.kernel, width=features.width, scale=features.scale)
+    parameters = RfParameters(**asdict(features))
     return lambda: Rf(Common(k=count, memory=MEMORY, threads=threads), parameters, Task(loss))
 
 
 def make_sparse(loss, features, l1=None, k=None, threads=1, **more):
-    parameters = SparseRfParameters(
-        kernel=features.kernel, width=features.width, scale=features.scale, **more
-    )
+    parameters = SparseRfParameters(**asdict(features), **more)
     return lambda: SparseRf(Common(k=k, l1=l1, memory=MEMORY, threads=threads), parameters, Task(loss))
 
 
@@ -209,7 +208,7 @@ def figure(options):
     train, test = load(name, options.data, options.official)
     train = train.first(options.rows)
     loss = loss_of(train)
-    features = choose_features(train, "perceptron")
+    features = replace(choose_features(train, "perceptron"), thresholds="uniform")
     l1 = options.lambda_n / len(train)
     probe, _ = fit(make_rf(loss, features, 1), train)
     bound = find_bound(probe.machine.basis, train, l1)
