@@ -135,8 +135,8 @@ class NewtonOracle:
     def learn(self, keys, values, y: float, importance: float) -> float:
         row = [(key, x) for key, x in zip(keys, values, strict=True) if x != 0]
         row.sort(key=lambda entry: entry[0] not in self.weights)  # active features first
-        if importance > 0:
-            self.shrink(row)
+        before = dict(self.weights)
+        self.shrink(row)
         u = self.intercept + in_lanes(
             [float(self.weights[key]) * float(x) for key, x in row if key in self.weights]
         )
@@ -144,6 +144,9 @@ class NewtonOracle:
         self.meet(u, y, importance)
         self.calibration.meet(u, y, importance, self.rows)
         self.fade()
+        if importance <= 0:  # a row that only asks
+            self.weights = before
+            return u
         v = F(importance * max(curvature(self.loss, u, y), 1e-4))
         estimates = {key: self.sketch.query(key) for key, _ in row}
         known = {key: self.weigh(key, x, v, estimates) for key, x in row}

@@ -35,6 +35,20 @@ for loss, depth in zip(LOSSES, (1, 3, 5, 7)):
 print(digest.hexdigest())
 """
 
+CLASSES = """
+import hashlib
+from tests.oracle.test_mission import batch_of
+from tests.oracle.test_softmax import draw_classes, learner
+digest = hashlib.sha256()
+for step in ("adaptive", "constant"):
+    for classes, depth in ((2, 1), (5, 3), (17, 5), (40, 3)):
+        mission = learner(20, sketch_depth=depth, sketch_width=256, step=step)
+        digest.update(mission.update(batch_of(draw_classes(depth, 500, 300, classes))).tobytes())
+        for name, array in sorted(mission.state().items()):
+            digest.update(array.tobytes())
+print(digest.hexdigest())
+"""
+
 RANDOM_FEATURES = """
 import hashlib
 import numpy as np
@@ -58,7 +72,9 @@ def digest(program: str, instruction_set: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "program", [LEARN, ADAPTIVE, RANDOM_FEATURES], ids=["mission", "adaptive", "sparse-rf"]
+    "program",
+    [LEARN, ADAPTIVE, CLASSES, RANDOM_FEATURES],
+    ids=["mission", "adaptive", "classes", "sparse-rf"],
 )
 @pytest.mark.parametrize("instruction_set", ["avx2", "avx512"])
 def test_wide_registers_give_the_portable_bits(program, instruction_set):
