@@ -13,9 +13,10 @@ import numpy as np
 from fsstream import run
 from fsstream.algorithms.learner import Access
 from fsstream.arrays import ids_source, matrix_source
-from fsstream.config import LEARNING_FIELDS, ApplyOptions, InputOptions, SelectOptions, from_mapping
+from fsstream.config import LEARNING_FIELDS, ApplyOptions, InputOptions, SelectOptions
 from fsstream.errors import DataError, Interrupted, UsageError
 from fsstream.feeds import Aim
+from fsstream.option_fields import from_mapping
 from fsstream.reading import Reading, RowsReading, make_reading
 from fsstream.rows import GivenRows, Rows
 from fsstream.sources import PEEK_RECORDS, Source

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 from fsstream import __version__
 from fsstream._native import RunningDigest
 from fsstream.archive import check_kind, load_members_later, write
-from fsstream.config import LOSSES, SelectOptions, from_mapping
+from fsstream.config import LOSSES, SelectOptions
 from fsstream.errors import CorruptError, DataError, FsstreamError, UsageError
 from fsstream.feeds import FeedState
+from fsstream.option_fields import from_mapping
 from fsstream.publish import Publisher
 from fsstream.sources import Input
 from fsstream.state import Under

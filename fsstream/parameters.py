@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from fsstream.config import suggest
 from fsstream.errors import UsageError
+from fsstream.option_fields import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,10 +10,11 @@ import numpy as np
 from fsstream.algorithms import BACKENDS, backend
 from fsstream.algorithms.learner import Common, Task
 from fsstream.algorithms.one_versus_rest import OneVersusRest
-from fsstream.config import LEARNING_FIELDS, suggest
+from fsstream.config import LEARNING_FIELDS
 from fsstream.errors import FsstreamError, LimitError, UsageError, fitting
 from fsstream.groups import read_groups
 from fsstream.model import Model, name_classes
+from fsstream.option_fields import suggest
 from fsstream.parameters import parse_parameters
 from fsstream.task import TWO_CLASS_LOSSES, turned
 from fsstream.units import show_size

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fsstream.config import SelectOptions, from_mapping
+from fsstream.config import SelectOptions
 from fsstream.errors import FsstreamError
 from fsstream.memory import peak_memory
+from fsstream.option_fields import from_mapping
 
 if TYPE_CHECKING:
     from fsstream.config import InputOptions

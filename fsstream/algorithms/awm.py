@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from fsstream import _native
 from fsstream.algorithms.learner import Common, Task, parameter
 from fsstream.algorithms.merging import sketched
-from fsstream.algorithms.mission import (
+from fsstream.algorithms.mission_parameters import (
     CELL,
     MissionParameters,
     checked_depth,

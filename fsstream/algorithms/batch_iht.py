@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from fsstream.algorithms.iht import Iht, IhtParameters
 from fsstream.algorithms.learner import Common, Task, parameter
-from fsstream.algorithms.mission import CANDIDATE, DEPTH, NAME, MissionParameters, sketch_width
+from fsstream.algorithms.mission_parameters import CANDIDATE, DEPTH, NAME, MissionParameters, sketch_width
 from fsstream.errors import UsageError
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from fsstream import _native
 from fsstream.algorithms.awm import like_mission
 from fsstream.algorithms.learner import Common, Task, parameter
-from fsstream.algorithms.mission import CELL, checked_depth, required_k, sketch_width
+from fsstream.algorithms.mission_parameters import CELL, checked_depth, required_k, sketch_width
 from fsstream.algorithms.sgd import SEAT, SgdLearner, checked_l2, rate_of
 from fsstream.errors import LimitError
 

@@ -10,8 +10,8 @@ import click
 from fsstream.algorithms import BACKENDS, backend
 from fsstream.cli import stdout
 from fsstream.cli.options import complete_backend
-from fsstream.config import suggest
 from fsstream.errors import UsageError
+from fsstream.option_fields import suggest
 
 if TYPE_CHECKING:
     from fsstream.algorithms.learner import Learner

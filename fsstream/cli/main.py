@@ -116,14 +116,14 @@ def _explained(error: Exception) -> FsstreamError:
 
 
 def _suggest_command(name: str) -> str:
-    from fsstream.config import suggest
+    from fsstream.option_fields import suggest
 
     return suggest(name, COMMANDS)
 
 
 def _usage_error(error: click.ClickException, arguments: list[str]) -> UsageError:
     """What click says, in one line, with the nearest of what there is."""
-    from fsstream.config import suggest
+    from fsstream.option_fields import suggest
 
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "fsstream"

@@ -10,8 +10,8 @@ import click
 
 from fsstream import __version__
 from fsstream.cli import stdout
-from fsstream.config import suggest
 from fsstream.errors import UsageError
+from fsstream.option_fields import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,9 @@ import click
 
 from fsstream.apart import check_apart
 from fsstream.cli import stdout
-from fsstream.config import InputOptions, from_mapping
+from fsstream.config import InputOptions
 from fsstream.errors import FsstreamError, UsageError
+from fsstream.option_fields import from_mapping
 from fsstream.units import parse_interval, parse_size
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from fsstream import run
 from fsstream.algorithms import backend
 from fsstream.algorithms.learner import Access
 from fsstream.api import Selector
-from fsstream.config import SelectOptions, from_mapping
+from fsstream.config import SelectOptions
 from fsstream.errors import FsstreamError
+from fsstream.option_fields import from_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,7 +14,8 @@ import pytest
 
 from fsstream._native import Batch
 from fsstream.algorithms.learner import Common, Task
-from fsstream.algorithms.mission import Mission, MissionParameters
+from fsstream.algorithms.mission import Mission
+from fsstream.algorithms.mission_parameters import MissionParameters
 from fsstream.beginning import Head
 from fsstream.extension import Measured, memory_at_end, time_at_end
 from fsstream.planning import no_table

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fsstream.config import ApplyOptions, TransformOptions, from_mapping
+from fsstream.config import ApplyOptions, TransformOptions
 from fsstream.errors import DataError, UsageError
 from fsstream.formats import FORMATS
+from fsstream.option_fields import from_mapping
 from fsstream.reading import Reading
 from fsstream.transform import Transform
 from tests.contract.samples import SAMPLES

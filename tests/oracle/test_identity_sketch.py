@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from fsstream._native import Batch
 from fsstream.algorithms.iht import Iht, IhtParameters
 from fsstream.algorithms.learner import Common, Task
-from fsstream.algorithms.mission import Mission, MissionParameters
+from fsstream.algorithms.mission import Mission
+from fsstream.algorithms.mission_parameters import MissionParameters
 from fsstream.errors import LimitError, UsageError
 from tests.oracle.iht_oracle import Batched, Remembering, Thresholded
 from tests.oracle.mission_oracle import MissionOracle, as_rows

@@ -11,7 +11,8 @@ import pytest
 from fsstream import run
 from fsstream._native import Batch, pair_key
 from fsstream.algorithms.learner import Common, Task
-from fsstream.algorithms.mission import Mission, MissionParameters
+from fsstream.algorithms.mission import Mission
+from fsstream.algorithms.mission_parameters import MissionParameters
 from fsstream.algorithms.stability import poisson_draws
 from fsstream.config import SelectOptions
 from fsstream.errors import LimitError

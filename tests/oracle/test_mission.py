@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from fsstream._native import Batch
 from fsstream.algorithms.learner import Common, Task
-from fsstream.algorithms.mission import Mission, MissionParameters
+from fsstream.algorithms.mission import Mission
+from fsstream.algorithms.mission_parameters import MissionParameters
 from fsstream.errors import FsstreamError
 from fsstream.model import Model
 from tests.oracle.mission_oracle import MissionOracle, as_rows, store_of

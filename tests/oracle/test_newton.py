@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsstream.algorithms.learner import Common, Task
-from fsstream.algorithms.mission import Mission, MissionParameters
+from fsstream.algorithms.mission import Mission
+from fsstream.algorithms.mission_parameters import MissionParameters
 from fsstream.errors import UsageError
 from tests.oracle.newton_oracle import NewtonOracle, flow, follow
 from tests.oracle.test_mission import LOSSES, as_rows, batch_of, draw_rows, selected

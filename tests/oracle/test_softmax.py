@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from fsstream._native import SoftmaxLearner, class_lanes
 from fsstream.algorithms.learner import Common, Task
-from fsstream.algorithms.mission import Mission, MissionParameters
+from fsstream.algorithms.mission import Mission
+from fsstream.algorithms.mission_parameters import MissionParameters
 from fsstream.errors import FsstreamError, LimitError
 from fsstream.model import Model, name_classes
 from tests.oracle.mission_oracle import as_rows

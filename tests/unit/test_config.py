@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from fsstream.algorithms.learner import parameter
-from fsstream.config import SelectOptions, from_mapping, split_class_weight
+from fsstream.config import SelectOptions, split_class_weight
 from fsstream.errors import UsageError
+from fsstream.option_fields import from_mapping
 from fsstream.parameters import parse_parameters
 
 
