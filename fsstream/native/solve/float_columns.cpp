@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "core/dot.hpp"
 #include "core/in_parts.hpp"
@@ -83,11 +84,19 @@ void dots(std::span<const float* const> columns, const double* y, std::size_t n,
   });
 }
 
-void add_columns(std::span<const float* const> columns, std::span<const double> factors, double* y, std::size_t n,
-                 std::size_t threads) {
-  in_parts(threads, n, kBlock, [=](std::size_t first, std::size_t last) {
+void combine_columns(std::span<const float* const> columns, std::span<const double> factors, double b,
+                     std::span<double> out, std::size_t threads) {
+  std::vector<const float*> some;
+  std::vector<double> theirs;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    if (factors[j] == 0.0) continue;
+    some.push_back(columns[j]);
+    theirs.push_back(factors[j]);
+  }
+  std::fill(out.begin(), out.end(), b);
+  in_parts(threads, out.size(), kBlock, [&](std::size_t first, std::size_t last) {
     for (std::size_t begin = first; begin < last; begin += kBlock)
-      add_to_block(columns, factors, begin, std::min(kBlock, last - begin), y);
+      add_to_block(some, theirs, begin, std::min(kBlock, last - begin), out.data());
   });
 }
 

@@ -11,8 +11,8 @@ namespace fsstream {
 
 // out[j] = sum over i of columns[j][i] y[i]
 void dots(std::span<const float* const> columns, const double* y, std::size_t n, double* out, std::size_t threads);
-// y += sum over j of factors[j] columns[j], the columns in their order.
-void add_columns(std::span<const float* const> columns, std::span<const double> factors, double* y, std::size_t n,
-                 std::size_t threads);
+// out = b + sum over j of factors[j] columns[j]; a column whose factor is 0 is not read.
+void combine_columns(std::span<const float* const> columns, std::span<const double> factors, double b,
+                     std::span<double> out, std::size_t threads);
 
 }  // namespace fsstream

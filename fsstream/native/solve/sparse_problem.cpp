@@ -8,27 +8,24 @@
 
 #include "core/dot.hpp"
 #include "core/lanes.hpp"
-#include "core/math.hpp"
 #include "solve/float_columns.hpp"
+#include "solve/ridge_system.hpp"
 
 namespace fsstream {
 
 namespace {
 
+constexpr double kHinge = 2.0;           // max(0, 1 - y u)^2, as the paper has it
 constexpr double kActiveShare = 0.9;     // of l1: columns with a smaller gradient do not move
 constexpr double kSteepest = 6.0;        // times l1: from w = 0 the first steps are taken with a larger l1
 constexpr std::size_t kNewShare = 3;     // new columns that may move: a third of those with a weight,
 constexpr std::size_t kFewestNew = 256;  // or so many
 constexpr std::size_t kRowsAColumn = 4;  // of the second-order model, to begin with
-constexpr double kSmallestCurvature = 1e-12;
 constexpr double kArmijo = 0.01;
 constexpr int kMostHalvings = 30;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kGoodProgress = 0.7;      // of the gap, in one step; else the model is made anew
 constexpr std::size_t kLackingShare = 20;  // a model lacks at most a twentieth of the columns that move
-constexpr double kResidual = 1e-2;         // of the energy: Newton's own iterations do the rest
-constexpr std::size_t kMostConjugateSteps = 200;
-constexpr std::size_t kStaleSteps = 10;  // so many, and the next Newton step has a preconditioner of its own
 
 }  // namespace
 
@@ -41,15 +38,7 @@ struct SparseProblem::Step {
 
 SparseProblem::SparseProblem(std::string_view loss, std::span<const float> targets, std::span<const float> importance,
                              bool intercept, std::size_t threads)
-    : fits_intercept_(intercept), threads_(std::max<std::size_t>(threads, 1)) {
-  if (loss == "squared")
-    kind_ = Kind::kSquared;
-  else if (loss == "squared-hinge")
-    kind_ = Kind::kSquaredHinge;
-  else if (loss == "logistic")
-    kind_ = Kind::kLogistic;
-  else
-    throw std::invalid_argument("random features know squared, squared-hinge and logistic loss");
+    : loss_(loss, kHinge), fits_intercept_(intercept), threads_(std::max<std::size_t>(threads, 1)) {
   retarget(targets, importance);
 }
 
@@ -74,39 +63,8 @@ std::size_t SparseProblem::bytes_for(std::size_t rows, std::size_t columns) {
   return rows * (kVectors + columns * sizeof(float)) + 64 * columns + Gram::bytes_for(columns);
 }
 
-double SparseProblem::value(double u, double y) const {
-  if (kind_ == Kind::kSquared) return 0.5 * (u - y) * (u - y);
-  const double m = y * u;
-  if (kind_ == Kind::kSquaredHinge) return m < 1.0 ? (1.0 - m) * (1.0 - m) : 0.0;
-  return m > 0.0 ? log1p(exp(-m)) : log1p(exp(m)) - m;
-}
-
-double SparseProblem::slope(double u, double y) const {
-  if (kind_ == Kind::kSquared) return u - y;
-  const double m = y * u;
-  if (kind_ == Kind::kSquaredHinge) return m < 1.0 ? -2.0 * y * (1.0 - m) : 0.0;
-  return -y / (1.0 + exp(m));
-}
-
-double SparseProblem::curvature(double u, double y) const {
-  if (kind_ == Kind::kSquared) return 1.0;
-  const double m = y * u;
-  if (kind_ == Kind::kSquaredHinge) return m < 1.0 ? 2.0 : 0.0;
-  const double p = 1.0 / (1.0 + exp(-m));
-  return p * (1.0 - p);
-}
-
-// -L* of a slope s; a = -y s for the two-class losses.
-double SparseProblem::conjugate(double s, double y) const {
-  if (kind_ == Kind::kSquared) return -(0.5 * s * s + s * y);
-  const double a = -y * s;
-  if (kind_ == Kind::kSquaredHinge) return a - 0.25 * a * a;
-  const double left = 1.0 - a;
-  return (a > 0.0 ? -a * log(a) : 0.0) + (left > 0.0 ? -left * log(left) : 0.0);
-}
-
 double SparseProblem::loss_at(std::span<const double> u) const {
-  return sum_in_lanes(rows(), [&](std::size_t i) { return costs_[i] * value(u[i], targets_[i]); });
+  return sum_in_lanes(rows(), [&](std::size_t i) { return costs_[i] * loss_.value(u[i], targets_[i]); });
 }
 
 double SparseProblem::penalty(std::span<const double> w, const SolveOptions& options) const {
@@ -137,28 +95,20 @@ void SparseProblem::start_from(std::span<const double> weights, double intercept
   weights_.assign(weights.begin(), weights.end());
   bias_ = intercept;
   model_.forget();
-  sum_columns(weights_, bias_, decision_);
+  decision_.resize(rows());
+  combine_columns(column_data(), weights_, bias_, decision_, threads_);
 }
 
-// out = Phi factors + b
-void SparseProblem::sum_columns(std::span<const double> factors, double b, std::vector<double>& out) const {
-  out.assign(rows(), b);
-  std::vector<const float*> some;
-  std::vector<double> theirs;
-  for (std::size_t j = 0; j < columns(); ++j) {
-    if (factors[j] == 0.0) continue;
-    some.push_back(columns_[j].data());
-    theirs.push_back(factors[j]);
-  }
-  add_columns(some, theirs, out.data(), rows(), threads_);
+std::vector<const float*> SparseProblem::column_data() const {
+  std::vector<const float*> all;
+  for (const Buffer<float>& column : columns_) all.push_back(column.data());
+  return all;
 }
 
 // Phi' v
 std::vector<double> SparseProblem::products_with(std::span<const double> v) const {
-  std::vector<const float*> all;
-  for (const Buffer<float>& column : columns_) all.push_back(column.data());
   std::vector<double> found(columns());
-  dots(all, v.data(), rows(), found.data(), threads_);
+  dots(column_data(), v.data(), rows(), found.data(), threads_);
   return found;
 }
 
@@ -188,8 +138,8 @@ void SparseProblem::take_slopes() {
   slopes_.resize(rows());
   curvatures_.resize(rows());
   for (std::size_t i = 0; i < rows(); ++i) {
-    slopes_[i] = costs_[i] * slope(decision_[i], targets_[i]);
-    curvatures_[i] = costs_[i] * curvature(decision_[i], targets_[i]);
+    slopes_[i] = costs_[i] * loss_.slope(decision_[i], targets_[i]);
+    curvatures_[i] = costs_[i] * loss_.curvature(decision_[i], targets_[i]);
   }
 }
 
@@ -199,9 +149,9 @@ void SparseProblem::fit_intercept() {
   std::vector<double> trial(rows());
   for (int iteration = 0; iteration < 20; ++iteration) {
     const double first =
-        sum_in_lanes(rows(), [&](std::size_t i) { return costs_[i] * slope(decision_[i], targets_[i]); });
+        sum_in_lanes(rows(), [&](std::size_t i) { return costs_[i] * loss_.slope(decision_[i], targets_[i]); });
     const double second =
-        sum_in_lanes(rows(), [&](std::size_t i) { return costs_[i] * curvature(decision_[i], targets_[i]); });
+        sum_in_lanes(rows(), [&](std::size_t i) { return costs_[i] * loss_.curvature(decision_[i], targets_[i]); });
     double step = -first / std::max(second, 1e-8);
     if (std::abs(first) < 1e-12 || std::abs(step) < 1e-14) return;
     const double before = loss();
@@ -218,7 +168,7 @@ void SparseProblem::fit_intercept() {
 
 std::vector<double> SparseProblem::slopes() const {
   std::vector<double> found(rows());
-  for (std::size_t i = 0; i < rows(); ++i) found[i] = costs_[i] * slope(decision_[i], targets_[i]);
+  for (std::size_t i = 0; i < rows(); ++i) found[i] = costs_[i] * loss_.slope(decision_[i], targets_[i]);
   return found;
 }
 
@@ -231,7 +181,7 @@ std::vector<double> SparseProblem::gradients() {
 // loss's range. Squared: the mean is taken off; else the class that pulls harder is scaled down.
 void SparseProblem::make_feasible(std::vector<double>& dual) const {
   if (!fits_intercept_) return;
-  if (kind_ == Kind::kSquared) {
+  if (loss_.quadratic()) {
     const double sum = sum_in_lanes(rows(), [&](std::size_t i) { return dual[i]; });
     for (std::size_t i = 0; i < rows(); ++i) dual[i] -= sum * costs_[i];
     return;
@@ -245,7 +195,7 @@ void SparseProblem::make_feasible(std::vector<double>& dual) const {
 
 double SparseProblem::dual_value(const std::vector<double>& dual, const SolveOptions& options, double share) const {
   const double losses = sum_in_lanes(rows(), [&](std::size_t i) {
-    return costs_[i] > 0.0 ? costs_[i] * conjugate(share * dual[i] / costs_[i], targets_[i]) : 0.0;
+    return costs_[i] > 0.0 ? costs_[i] * loss_.conjugate(share * dual[i] / costs_[i], targets_[i]) : 0.0;
   });
   if (options.l2 == 0.0) return losses;
   return losses - sum_in_lanes(columns(), [&](std::size_t j) {
@@ -327,51 +277,6 @@ void SparseProblem::take_newton_step(const SolveOptions& options, Step& step) {
     step.bias = model_.bias_step(steps, sum_in_lanes(rows(), [&](std::size_t i) { return slopes_[i]; }));
 }
 
-// (Phi' D Phi + l2) step = -(Phi' s + l2 w), b at its best for each step; preconditioned.
-std::size_t SparseProblem::conjugate_gradients(const SolveOptions& options, RidgeModel& inverse, Step& step) const {
-  if (!inverse.built()) {
-    std::vector<const float*> all;
-    for (const Buffer<float>& column : columns_) all.push_back(column.data());
-    inverse.build(all, curvatures_, options.l2, fits_intercept_, threads_);
-  }
-  const double curvature_sum = sum_in_lanes(rows(), [&](std::size_t i) { return curvatures_[i]; });
-  const auto best_bias = [&](std::span<const double> along) {
-    if (!fits_intercept_ || curvature_sum < kSmallestCurvature) return 0.0;
-    return -sum_in_lanes(rows(), [&](std::size_t i) { return curvatures_[i] * along[i]; }) / curvature_sum;
-  };
-  std::vector<double> residual(columns()), along;
-  for (std::size_t j = 0; j < columns(); ++j) residual[j] = -(gradients_[j] + options.l2 * weights_[j]);
-  std::vector<double> solved = residual;
-  inverse.apply(solved);
-  const auto energy = [&] { return sum_in_lanes(columns(), [&](std::size_t j) { return residual[j] * solved[j]; }); };
-  std::vector<double> direction = solved;
-  double left = energy();
-  const double wanted = left * kResidual;
-  std::size_t steps = 0;
-  for (; steps < kMostConjugateSteps && left > wanted && left > 0.0; ++steps) {
-    sum_columns(direction, 0.0, along);
-    const double bias = best_bias(along);
-    for (std::size_t i = 0; i < rows(); ++i) along[i] = curvatures_[i] * (along[i] + bias);
-    std::vector<double> product = products_with(along);
-    for (std::size_t j = 0; j < columns(); ++j) product[j] += options.l2 * direction[j];
-    const double bend = sum_in_lanes(columns(), [&](std::size_t j) { return direction[j] * product[j]; });
-    if (!(bend > 0.0)) break;
-    const double length = left / bend;
-    for (std::size_t j = 0; j < columns(); ++j) step.weights[j] += length * direction[j];
-    step.bias += length * bias;
-    for (std::size_t j = 0; j < columns(); ++j) residual[j] -= length * product[j];
-    solved = residual;
-    inverse.apply(solved);
-    const double before = left;
-    left = energy();
-    for (std::size_t j = 0; j < columns(); ++j) direction[j] = solved[j] + left / before * direction[j];
-  }
-  if (steps > kStaleSteps) inverse.forget();
-  return steps;
-}
-
-void SparseProblem::sum_step(Step& step) const { sum_columns(step.weights, step.bias, step.decision); }
-
 // Takes the step, or as much of it as makes F fall; returns the share, 0 when none does.
 double SparseProblem::search_line(const SolveOptions& options, Step& step) {
   const double objective = loss() + penalty(weights_, options);
@@ -417,9 +322,13 @@ SolveReport SparseProblem::solve(const SolveOptions& options) {
       take_newton_step(now, step);
       ++report.steps;
     } else {
-      report.steps += conjugate_gradients(options, inverse, step);
+      std::vector<double> residual(columns());
+      for (std::size_t j = 0; j < columns(); ++j) residual[j] = -(gradients_[j] + options.l2 * weights_[j]);
+      const RidgeSystem system{column_data(), curvatures_, options.l2, fits_intercept_, threads_};
+      report.steps += system.solve(residual, inverse, step.weights, step.bias);
     }
-    sum_step(step);
+    step.decision.resize(rows());
+    combine_columns(column_data(), step.weights, step.bias, step.decision, threads_);
     const double length = search_line(now, step);
     const bool sampled = options.l1 > 0.0 && model_.sampled();
     if (length < 1.0) {

@@ -18,7 +18,7 @@
 //   precision   the model is in float, gradients and gap in double: it only has to point the way.
 //   model       serves several steps on the same columns: while the gap shrinks well, and full steps hold.
 // With l1 = 0 the model is minimised by conjugate gradients instead, over all rows and preconditioned by a
-// factored model of some (ridge_model.hpp): no coordinate is ever zero.
+// factored model of some (ridge_system.hpp): no coordinate is ever zero.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@
 
 #include "core/buffer.hpp"
 #include "core/feature_map.hpp"
+#include "solve/column_loss.hpp"
 #include "solve/quadratic_model.hpp"
-#include "solve/ridge_model.hpp"
 
 namespace fsstream {
 
@@ -85,15 +85,10 @@ class SparseProblem {
   void fit_intercept();
 
  private:
-  enum class Kind { kSquared, kSquaredHinge, kLogistic };
   struct Step;
 
-  double value(double u, double y) const;
-  double slope(double u, double y) const;
-  double curvature(double u, double y) const;
   double loss_at(std::span<const double> u) const;
   double penalty(std::span<const double> w, const SolveOptions& options) const;
-  double conjugate(double a, double y) const;
   void take_slopes();
   void make_feasible(std::vector<double>& dual) const;
   double dual_value(const std::vector<double>& dual, const SolveOptions& options, double share) const;
@@ -102,13 +97,11 @@ class SparseProblem {
   std::vector<std::uint32_t> columns_that_move(double l1) const;
   void build_model(std::vector<std::uint32_t> moving);
   void take_newton_step(const SolveOptions& options, Step& step);
-  std::size_t conjugate_gradients(const SolveOptions& options, RidgeModel& inverse, Step& step) const;
-  void sum_columns(std::span<const double> factors, double b, std::vector<double>& out) const;
+  std::vector<const float*> column_data() const;
   std::vector<double> products_with(std::span<const double> v) const;
-  void sum_step(Step& step) const;
   double search_line(const SolveOptions& options, Step& step);
 
-  Kind kind_;
+  ColumnLoss loss_;
   bool fits_intercept_;
   std::size_t threads_;                  // speed only
   std::vector<double> targets_, costs_;  // cost: importance / N
