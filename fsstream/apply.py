@@ -38,6 +38,8 @@ _READING_FIELDS = (
 
 def as_trained(model: Model, options: InputOptions) -> InputOptions:
     """The options with what was not given as it was when the model was trained."""
+    if options.format == "auto":
+        options.check_use(str(model.reading.get("format", "auto")))
     fields = {field.name: field.default for field in dataclasses.fields(options)}
     recorded = {**model.options, **model.reading}
     takes_over = {

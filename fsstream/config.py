@@ -85,14 +85,7 @@ class InputOptions:
                 "k-mers need --canonical or --no-canonical",
                 hint="reads from both strands want --canonical, stranded sequences --no-canonical",
             )
-        self._check_format_only("ngrams", ("tokens",), self.ngrams > 1)
-        self._check_format_only("kmer", KMER_FORMATS, self.kmer is not None)
-        self._check_format_only("labels", ("fasta", "fastq"), self.labels is not None)
-        self._check_format_only("no-header", ("csv", "tsv"), self.no_header)
-        self._check_format_only("numeric", TYPED_TABLES, bool(self.numeric))
-        self._check_format_only("categorical", TYPED_TABLES, bool(self.categorical))
-        self._check_format_only("label-column", (*TYPED_TABLES, "jsonl"), self.label_column is not None)
-        self._check_format_only("targets", ("columns",), self.targets is not None)
+        self.check_use(self.format)
         if self.format == "columns" and self.targets is None:
             raise UsageError("--format columns needs --targets", hint="a file with one label a line")
         if (self.max_bad is not None or self.bad_lines) and self.on_bad_line != "skip":
@@ -100,11 +93,24 @@ class InputOptions:
         if len([path for path in self.inputs if path == "-"]) > 1:
             raise UsageError("standard input can be read once only")
 
-    def _check_format_only(self, flag: str, formats: tuple[str, ...], given: bool) -> None:
-        if given and self.format not in ("auto", *formats):
-            raise UsageError(
-                f"--{flag} has no use with --format {self.format}", hint=f"it is for {', '.join(formats)}"
-            )
+    def check_use(self, form: str) -> None:
+        """UsageError for what is said of the input and means nothing in that format."""
+        given = {
+            "ngrams": (("tokens",), self.ngrams > 1),
+            "kmer": (KMER_FORMATS, self.kmer is not None),
+            "canonical": (KMER_FORMATS, self.canonical is not None),
+            "labels": (("fasta", "fastq"), self.labels is not None),
+            "no-header": (("csv", "tsv"), self.no_header),
+            "numeric": (TYPED_TABLES, bool(self.numeric)),
+            "categorical": (TYPED_TABLES, bool(self.categorical)),
+            "label-column": ((*TYPED_TABLES, "jsonl"), self.label_column is not None),
+            "targets": (("columns",), self.targets is not None),
+        }
+        for flag, (formats, is_given) in given.items():
+            if is_given and form not in ("auto", *formats):
+                raise UsageError(
+                    f"--{flag} has no use with --format {form}", hint=f"it is for {', '.join(formats)}"
+                )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,6 +187,8 @@ class SelectOptions(InputOptions):
                 raise UsageError("--checkpoint-every needs --checkpoint FILE")
             if not self.checkpoint_every > 0:
                 raise UsageError("--checkpoint-every: expected more than 0")
+        if self.learning_rate == 0:
+            raise UsageError("--learning-rate: expected more than 0", hint="without it a step is chosen")
         if self.patience is not None and self.valid is None:
             raise UsageError("--patience needs --valid FILE")
         for item in self.class_weight:

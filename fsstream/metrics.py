@@ -118,8 +118,9 @@ def _ordered_bits(scores: NDArray[np.float32]) -> NDArray[np.uint32]:
 class BinaryMetrics:
     """Of two classes. A positive score predicts the positive class."""
 
-    def __init__(self, loss: str) -> None:
+    def __init__(self, loss: str, labels: Sequence[str]) -> None:
         self._loss = loss
+        self._labels = labels
         self._meter = LossMeter(loss)
         self._ranked = RankedScores()
         self._rows = 0
@@ -141,7 +142,9 @@ class BinaryMetrics:
         out["loss"] = self._meter.mean
         if self._loss == "logistic":
             out["log_loss"] = self._meter.mean
-        out["f1"] = _f1(counts)[1]
+        per_class = _f1(counts)
+        out["f1"] = per_class[1]  # of the positive class
+        out["f1_per_class"] = dict(zip(self._labels, per_class, strict=True))
         return out
 
 
@@ -226,7 +229,7 @@ class NumberMetrics:
 def make_metrics(kind: str, loss: str, labels: Sequence[str]) -> BinaryMetrics | ClassMetrics | NumberMetrics:
     """The measures that apply."""
     if kind == "binary":
-        return BinaryMetrics(loss)
+        return BinaryMetrics(loss, labels)
     return ClassMetrics(loss, labels) if kind == "classes" else NumberMetrics()
 
 

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsstream.algorithms import BACKENDS, backend
+from fsstream.beginning import LARGEST
+from fsstream.units import parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +34,18 @@ DENSE = 50  # columns a random feature can be drawn over
 TABLE = ("--format=csv", "--label-column=label")  # what a made .csv needs
 
 
-def run(*arguments: str, limit: float) -> subprocess.CompletedProcess[bytes] | None:
+PROGRAM = """
+import sys
+import fsstream.beginning
+from fsstream.cli.main import main
+fsstream.beginning.LARGEST = int(sys.argv.pop(1))
+main()
+"""
+
+
+def run(*arguments: str, limit: float, look: int = LARGEST) -> subprocess.CompletedProcess[bytes] | None:
     """None when it works for longer; a busy machine may take its time."""
-    command = [sys.executable, "-m", "fsstream", *arguments]
+    command = [sys.executable, "-c", PROGRAM, str(look), *arguments]
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit)))
@@ -51,6 +62,9 @@ def main() -> None:
     parser.add_argument(
         "--limit", type=float, default=120, help="seconds of work; a run that takes longer is left out"
     )
+    parser.add_argument(
+        "--look", type=parse_size, default=LARGEST, help="what a plan looks at; less for small streams"
+    )
     parser.add_argument("--shapes", type=Path, help="folder for the streams that are made")
     parser.add_argument(
         "--more", action="append", default=[], help="an option of select, as --more=--passes=2"
@@ -62,7 +76,7 @@ def main() -> None:
     ratios: dict[str, dict[str, str]] = {}
     for path in files:
         for name in arguments.algo or BACKENDS:
-            found = check(name, path, arguments.k, arguments.limit, arguments.more)
+            found = check(name, path, arguments)
             ratios.setdefault(name, {})[path] = found
     print("| backend | " + " | ".join(Path(path).name for path in files) + " |")
     print("|---" * (len(files) + 1) + "|")
@@ -70,18 +84,19 @@ def main() -> None:
         print(f"| `{name}` | " + " | ".join(by_file[path] for path in files) + " |")
 
 
-def check(name: str, path: str, k: str, limit: float, more: list[str]) -> str:
+def check(name: str, path: str, asked: argparse.Namespace) -> str:
     """One backend on one file; the ratio, or why there is none."""
-    options = ["--algo", name, "--quiet", *more, *(TABLE if path.endswith(".csv") else ()), path]
+    limit = asked.limit
+    options = ["--algo", name, "--quiet", *asked.more, *(TABLE if path.endswith(".csv") else ()), path]
     if "k" in backend(name).uses:
-        options += ["--k", k]
+        options += ["--k", asked.k]
     with tempfile.TemporaryDirectory() as folder:
         summary = Path(folder) / "summary"
         done = run("select", *options, "--summary", str(summary), limit=limit)
         if done is None:
             print(f"{name:10} {Path(path).name}: longer than {limit:.0f} s", flush=True)
             return "slow"
-        planned = run("plan", *options, limit=2 * limit)
+        planned = run("plan", *options, limit=2 * limit, look=asked.look)
         if planned is None or planned.returncode or done.returncode:
             said = (planned.stderr if planned else b"plan took too long") or done.stderr
             print(f"{name:10} {Path(path).name}: {said.decode().splitlines()[:1]}", flush=True)

@@ -149,7 +149,7 @@ def _where_it_stands(option: click.Option, context: click.Context, arguments: li
     """A hint for a wrong value that is not on the command line."""
     if {argument.partition("=")[0] for argument in arguments} & set(option.opts):
         return None
-    if option.envvar in os.environ:
+    if option.envvar and option.envvar in os.environ:
         return f"{option.envvar} in the environment says so"
     return "the file of --config says so" if option.name in (context.default_map or {}) else None
 

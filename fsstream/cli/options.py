@@ -152,7 +152,7 @@ def _click_option(field: dataclasses.Field[Any]) -> click.Option:
         "help": meta["doc"],
         "default": field.default,
         "envvar": "FSSTREAM_" + field.name.upper(),
-        "show_default": field.default not in (None, False, ()) and kind != "size",
+        "show_default": field.default not in (None, ()) and field.default is not False and kind != "size",
     }
     if kind == "switch":
         settings["is_flag"] = True

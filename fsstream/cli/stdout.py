@@ -15,7 +15,7 @@ import click
 from fsstream.errors import FsstreamError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 def is_meant(path: str | None) -> bool:
@@ -37,11 +37,19 @@ def deliver(path: str | None, pieces: Iterable[bytes]) -> None:
 
 def write(pieces: Iterable[bytes]) -> None:
     """Write everything; end the command when the reader has gone (`| head`)."""
-    try:
-        for piece in pieces:
+    for piece in pieces:
+        with _outcome():
             _write_whole(piece)
+    with _outcome():
         if sys.stdout is not None:
             sys.stdout.buffer.flush()
+
+
+@contextlib.contextmanager
+def _outcome() -> Iterator[None]:
+    """What a failed write means; making the pieces may fail too, which is not the output's fault."""
+    try:
+        yield
     except OSError as error:
         # What is still buffered must not raise again when the interpreter ends, and change the exit status.
         with contextlib.suppress(OSError):

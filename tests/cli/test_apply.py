@@ -40,6 +40,34 @@ def test_evaluation(model: Path, tmp_path: Path) -> None:
     assert (measures["rows"], measures["accuracy"], measures["auc"]) == (60, 1, 1)
 
 
+@pytest.mark.parametrize("command", ["predict", "evaluate", "transform"])
+@pytest.mark.parametrize(
+    ("option", "formats"),
+    [
+        ("--label-column=x", "csv, tsv, parquet, jsonl"),
+        ("--no-header", "csv, tsv"),
+        ("--ngrams=3", "tokens"),
+        ("--labels=nowhere", "fasta, fastq"),
+        ("--canonical", "seq, fasta, fastq"),
+    ],
+)
+def test_what_the_format_of_the_model_has_no_use_for(
+    command: str, option: str, formats: str, model: Path
+) -> None:
+    done = fsstream(command, option, str(model), stdin=ROWS)
+    said = f"{option.partition('=')[0]} has no use with --format pairs\nhint: it is for {formats}\n"
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", f"fsstream: error: {said}")
+
+
+def test_a_file_that_cannot_be_read_is_not_the_output(tmp_path: Path) -> None:
+    (tmp_path / "reads").write_bytes(b">a label=x\nACGT\n>b label=y\nTTGA\n")
+    kmers = ("--kmer", "2", "--canonical", str(tmp_path / "reads"))
+    done = fsstream("select", "--k", "2", "--model", str(tmp_path / "model"), *kmers)
+    assert done.returncode == 0, done.stderr
+    done = fsstream("predict", str(tmp_path / "model"), "--labels", str(tmp_path / "no"), *kmers[3:])
+    assert done.stderr.decode() == f"fsstream: error: {tmp_path}/no: No such file or directory\n"
+
+
 def test_a_label_the_model_does_not_know(model: Path) -> None:
     done = fsstream("evaluate", str(model), stdin=b"ham y:1\neggs x:1\n")
     assert done.returncode == 3

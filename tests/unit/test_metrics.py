@@ -60,7 +60,7 @@ def test_binary_measures_equal_scikit_learn(weighted: bool, tied: bool) -> None:
     scores = (RNG.normal(size=500) + targets).astype(np.float32)
     scores = np.rint(scores) if tied else scores
     weights = RNG.choice([0.0, 0.5, 1.0, 3.0], 500).astype(np.float32) if weighted else None
-    ours = BinaryMetrics("logistic")
+    ours = BinaryMetrics("logistic", ("ham", "spam"))
     for cut in np.split(np.arange(500), [3, 200]):
         ours.add(rows(targets[cut], None if weights is None else weights[cut]), scores[cut][:, None])
     result = ours.result()
@@ -76,6 +76,8 @@ def test_binary_measures_equal_scikit_learn(weighted: bool, tied: bool) -> None:
         "f1": metrics.f1_score(targets > 0, scores > 0, sample_weight=weights),
     }
     assert {name: result[name] for name in expected} == pytest.approx(expected, rel=1e-6)
+    per_class = metrics.f1_score(targets > 0, scores > 0, average=None, sample_weight=weights)
+    assert result["f1_per_class"] == pytest.approx({"ham": per_class[0], "spam": per_class[1]})
 
 
 @pytest.mark.parametrize("weighted", [False, True])
