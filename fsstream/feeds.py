@@ -242,6 +242,7 @@ class ColumnFeed(StreamFeed):
             pieces = [self._targets_of(parsed) for parsed in lines.batches()]
         self._targets = np.concatenate(pieces or [np.empty(0, np.float32)])
         self.aim.check_rows()
+        self._any = state is not None  # a feature has been seen
 
     @property
     def task(self) -> Task:
@@ -250,7 +251,11 @@ class ColumnFeed(StreamFeed):
 
     def batches(self, number: int) -> Iterator[Batch]:
         """The features; the same ones in the same order each time."""
-        return self._pass(number)
+        for batch in self._pass(number):
+            self._any = self._any or batch.rows > 0
+            yield batch
+        if not self._any:
+            raise no_data()
 
     def _arrived(self, parsed: Parsed) -> None:
         self._check_samples(parsed)

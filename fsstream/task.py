@@ -72,13 +72,15 @@ def decide(loss: str, labels: Labels, backend: type[Learner]) -> tuple[str, str]
 def _guess(labels: Labels, backend: type[Learner]) -> tuple[str, str]:
     if len(labels) <= 2:
         return backend.auto_binary_loss, "binary"
+    of_classes = "softmax" if "softmax" in backend.losses else backend.auto_binary_loss
     if labels.words:
-        return ("softmax" if "softmax" in backend.losses else backend.auto_binary_loss), "classes"
+        return of_classes, "classes"
     if any(value != int(value) for value in labels.numbers.values()):
         return "squared", "numbers"
     raise UsageError(
         f"the labels are {len(labels)} different whole numbers: classes or quantities?",
-        hint="say --loss softmax (or another) for classes, --loss squared for quantities",
+        hint=f"say --loss {of_classes} (or another) for classes"
+        + (", --loss squared for quantities" if "squared" in backend.losses else ""),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from os_methods import (
+    ScanByScan,
     Weights,
     abess,
     asy,
@@ -125,8 +126,9 @@ def classification(given: argparse.Namespace, log: Log) -> None:
 def scans(given: argparse.Namespace, log: Log) -> None:
     """Figures 1 and 2, middle."""
     for loss, p in (("squared", 2000), (HINGE, 1000)):
-        methods = {f"os (pool), {n} scans": bound(pool, loss, scans=n) for n in range(1, 6)}
-        methods |= {f"rule=paper, {n} scans": bound(rule("paper"), loss, scans=n) for n in range(1, 6)}
+        ours, paper = ScanByScan("pool", loss), ScanByScan("paper", loss)
+        methods: Methods = {f"os (pool), {n} scans": partial(ours.after, n) for n in range(1, 6)}
+        methods |= {f"rule=paper, {n} scans": partial(paper.after, n) for n in range(1, 6)}
         title = f"Scans, {loss}, p = {p}"
         table = regression_table if loss == "squared" else classes_table
         run(table(title, methods, p, 8000), given.repetitions, log)
@@ -154,7 +156,7 @@ def real(given: argparse.Namespace, log: Log) -> None:
             methods |= {
                 "proj-gd": bound(proj_gd, HINGE, s=s),
                 "grafting": bound(grafting, HINGE, s=s),
-                "l1-LIBLINEAR": bound(liblinear, HINGE, s=s),
+                "l1-LIBLINEAR": bound(liblinear, HINGE, s=s, bias=1),
                 "abess": bound(abess, HINGE, s=s),
             }
             make = partial(split, name, given.data)

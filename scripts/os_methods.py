@@ -47,6 +47,30 @@ def rule(name: str) -> Callable[..., Weights]:
     return run
 
 
+class ScanByScan:
+    """What `os` selects after one scan, two, ...: asked in that order, a problem is scanned once for all."""
+
+    def __init__(self, name: str, loss: str) -> None:
+        self.name, self.loss = name, loss
+        self.problem: Problem | None = None
+        self.done = 0
+
+    def after(self, scans: int, problem: Problem) -> Weights:
+        if problem is not self.problem or scans < self.done:
+            targets = problem.y.astype(np.float32)
+            self.problem, self.done = problem, 0
+            self.kernel: _native.ColumnPool | _native.Substitution = (
+                _native.ColumnPool(targets, S)
+                if self.name == "pool"
+                else _native.Substitution(targets, self.loss, self.name, S)
+            )
+        scan(self.kernel, problem, scans - self.done)
+        self.done = scans
+        if isinstance(self.kernel, _native.ColumnPool):
+            return chosen(self.kernel.select(self.loss))
+        return chosen(self.kernel.select())
+
+
 def proj_gd(problem: Problem, loss: str, s: int = S, scans: int = 200) -> Weights:
     kernel = _native.ProjectedGradient(problem.y.astype(np.float32), loss, s)
     scan(kernel, problem, scans)
@@ -68,7 +92,7 @@ def asy(
 
 
 def scan(kernel: object, problem: Problem, scans: int) -> None:
-    batch = as_batch(problem.X)
+    batch = as_batch(problem.X) if problem.batch is None else problem.batch
     for _ in range(scans):
         assert kernel.update(batch) is None  # type: ignore[attr-defined]
         if kernel.end_scan() is False:  # type: ignore[attr-defined]
@@ -121,14 +145,15 @@ def abess(problem: Problem, loss: str, s: int = S) -> Weights:
     return refitted(problem, varied[np.flatnonzero(model.coef_.ravel())], loss)
 
 
-def liblinear(problem: Problem, loss: str, s: int = S) -> Weights:
-    """l1-LIBLINEAR (-s 5: l1-regularised squared hinge), C grown until s features stay."""
+def liblinear(problem: Problem, loss: str, s: int = S, bias: int = -1) -> Weights:
+    """l1-LIBLINEAR (-s 5: l1-regularised squared hinge), C grown until s features stay; bias=1 gives it an
+    intercept, which real classes need."""
     from liblinear.liblinearutil import train
     from scipy.sparse import csr_matrix
 
     rows = csr_matrix(problem.X)
     for c in np.geomspace(1e-4, 10, 26):
-        model = train(problem.y, rows, f"-s 5 -c {c} -e 0.01 -q")
+        model = train(problem.y, rows, f"-s 5 -c {c} -e 0.01 -B {bias} -q")
         w = np.array([model.get_decfun_coef(j + 1) for j in range(problem.X.shape[1])])
         if np.count_nonzero(w) >= s:
             break

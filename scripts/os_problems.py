@@ -29,6 +29,7 @@ class Problem:
     w: Array
     X_test: Array | None = None
     y_test: Array | None = None
+    batch: _native.Batch | None = None  # of X, where it is made once for all methods
 
     @property
     def support(self) -> set[int]:
@@ -104,4 +105,5 @@ def split(name: str, data: Path, seed: int) -> Problem:
     order = np.random.default_rng(seed).permutation(len(y))
     cut = {"mnist38": int(0.01 * len(y)), "dorothea": 800}.get(name, int(2 / 3 * len(y)))
     train, test = order[:cut], order[cut:]
-    return Problem(X[train], y[train], np.zeros(X.shape[1]), X[test], y[test])
+    rows = X[train]
+    return Problem(rows, y[train], np.zeros(X.shape[1]), X[test], y[test], as_batch(rows))

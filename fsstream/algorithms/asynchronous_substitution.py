@@ -8,7 +8,8 @@ asynchronous=yes  One native thread a worker; contributions are written and read
            outcome depends on timing; the staleness that was met is measured.
 Ours       A feature belongs to the worker its key is mixed to with --seed. eta = 0.5 / L_F with each
            worker's own estimate of L_F; m = sqrt(q), with which the bound of Theorem 2 does not
-           depend on q. A share that does not divide k evenly goes to the first workers.
+           depend on q. A share that does not divide k evenly goes to the first workers; places that
+           a worker's features do not fill go to the heaviest that the others turned away.
 """
 
 from __future__ import annotations
@@ -53,9 +54,10 @@ class AsynchronousParameters:
 
 class AsynchronousSubstitution(ColumnLearner):
     """The paper's: Algorithms 2 and 3, and the simulation of q workers with staleness q.
-    Ours: features go to workers by their mixed keys; eta = 0.5 / L_F from each worker's own estimate of
-    L_F; m is the root of --workers; two scans unless --passes says otherwise; asynchronous=yes, native
-    threads that share predictions without locks.
+    Ours: features go to workers by their mixed keys; where a worker's features are fewer than its share,
+    what others turned away makes up for them; eta = 0.5 / L_F from each worker's own estimate of L_F; m
+    is the root of --workers; two scans unless --passes says otherwise; asynchronous=yes, native threads
+    that share predictions without locks.
     """
 
     name: ClassVar[str] = "asy-os"

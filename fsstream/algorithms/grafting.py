@@ -5,7 +5,8 @@ Arrival    admitted if |dL/dw_j| > lambda; then the l1 problem on the admitted i
 Paper      Perkins, Theiler: "Online Feature Selection using Grafting", ICML 2003.
 Ours       Without --l1, lambda is searched for: it falls from scan to scan until at least k features
            stay, is narrowed four times, and the smallest |w| are trimmed to k. The l1 problem is
-           solved to a ten-thousandth of the largest weight. Memory is not bounded by k.
+           solved to a ten-thousandth of the largest weight. Memory is not bounded by k. No l1 problem
+           has more non-zero weights than samples: a larger k gives fewer than k features.
 """
 
 from __future__ import annotations
@@ -44,7 +45,11 @@ class GraftingParameters:
 
 
 class Grafting(ColumnLearner):
-    """l1, one feature at a time."""
+    """The paper's: a feature is admitted where the gradient exceeds lambda, then the l1 problem is solved.
+    Ours: without --l1, lambda is searched for, scan by scan, until at least k features stay; of those
+    the smallest |w| are trimmed. No l1 problem has more non-zero weights than samples: a larger k gives
+    fewer than k features. Memory is not bounded by k.
+    """
 
     name: ClassVar[str] = "grafting"
     summary: ClassVar[str] = "l1 one feature at a time: admitted where the gradient exceeds lambda"

@@ -47,7 +47,10 @@ class ProjGdParameters:
 
 
 class ProjGd(ColumnLearner):
-    """Gradient step on everything, then the k largest."""
+    """The paper's: a gradient step on all features a scan, then the k largest stay.
+    Ours: eta = 1 / L, with L raised, and the scan taken again, whenever the curvature along a step
+    exceeds it; it ends when the weights stay. Memory is that of 2k columns.
+    """
 
     name: ClassVar[str] = "proj-gd"
     summary: ClassVar[str] = "a gradient step on all features a scan, then the k largest stay; batch"

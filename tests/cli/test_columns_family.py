@@ -84,6 +84,24 @@ def test_what_cannot_be_is_said(
     assert message in done.stderr
 
 
+@pytest.mark.parametrize("algo", FAMILY)
+def test_a_stream_without_features_is_bad_data(planted: tuple[Path, bytes], algo: str) -> None:
+    targets, _ = planted
+    command = ["select", "--format", "columns", "--targets", str(targets), "--algo", algo, "--k", "3"]
+    done = fsstream(*command, stdin=b"")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"there is no data" in done.stderr
+
+
+def test_whole_numbers_as_targets_are_asked_about(tmp_path: Path) -> None:
+    targets = tmp_path / "targets"
+    targets.write_text("1\n2\n3\n")
+    command = ["select", "--format", "columns", "--targets", str(targets), "--algo", "os", "--k", "1"]
+    done = fsstream(*command, stdin=b"a 1:1\n")
+    assert done.returncode == 2
+    assert b"say --loss squared-hinge (or another) for classes, --loss squared for quantities" in done.stderr
+
+
 def test_a_name_twice_in_one_scan_is_bad_data(planted: tuple[Path, bytes]) -> None:
     targets, stream = planted
     first = stream.splitlines(keepends=True)[0]

@@ -2,8 +2,9 @@
 
 Keep a pool of at most K columns and a least-squares model on some of them. Every arrival is
 scored by how much the residual sum of squares would fall if it joined the model; it takes the
-place of the pool's lowest score. The model is what is significant: |z| > 3, at most s; then pairs
-are exchanged across its border while that is worth |z| > 2. Kept columns are rounded to 16 bits.
+place of the pool's lowest score; the first s enter whatever they repeat. The model is what is
+significant: |z| > 3, at most s; then pairs are exchanged across its border while that is worth
+|z| > 2. Kept columns are rounded to 16 bits.
 """
 
 from __future__ import annotations
@@ -94,10 +95,11 @@ class PoolOracle:
         if full and c**2 < CAUTION * self.tightest(M, H, P) * scores.min():
             return False
         a = P.T @ x
-        if len(a) and np.abs(a).max() > 1.0 - COPY:
+        copies_too = len(self.pool) < self.s
+        if not copies_too and np.abs(a).max() > 1.0 - COPY:
             return False
         d = 1.0 + self.l2 - a[M] @ H @ a[M]
-        if d < COPY or (full and c**2 / d <= scores.min()):
+        if (d < COPY and not copies_too) or (full and c**2 / d <= scores.min()):
             return False
         place = int(scores.argmin()) if full else len(self.pool)
         self.gram[place, : len(a)] = self.gram[: len(a), place] = a

@@ -39,7 +39,7 @@ def prepared(x, intercept=True):
 
 @dataclass
 class SubstitutionOracle:
-    """Algorithm 1 with a given eta and L_F."""
+    """Algorithm 1 with a given eta, and an L_F that is raised to the curvature along a step."""
 
     y: np.ndarray
     s: int
@@ -52,8 +52,10 @@ class SubstitutionOracle:
     b: float = 0.0
     S: dict = field(default_factory=dict)  # id -> (column, weight)
     entered: int = 0
+    refused: int = 0  # by (11)
 
     def __post_init__(self):
+        self.largest_curvature = 0.25 if self.loss == "logistic" else 1.0
         if self.intercept and self.loss == "squared":
             self.b = self.y.mean()
 
@@ -80,18 +82,28 @@ class SubstitutionOracle:
         worst = min(grown, key=lambda k: (abs(grown[k][1]), -k))
         nxt = {k: v for k, v in grown.items() if k != worst}
         weight = lambda S, k: S[k][1] if k in S else 0.0  # noqa: E731
-        moved = sum((weight(nxt, k) - weight(prev, k)) ** 2 for k in {*nxt, *prev}) + (b - prev_b) ** 2
-        allowed = self.c * (self.lipschitz / 2 - 1 / (2 * self.eta)) * moved
+
+        def squares(S):
+            return sum((weight(S, k) - weight(prev, k)) ** 2 for k in {*S, *prev}) + (b - prev_b) ** 2
+
+        for S in (kept, nxt):
+            if squares(S):
+                change = self.predict(S, b) - self.predict(prev, prev_b)
+                along = self.largest_curvature * np.mean(change**2) / squares(S)
+                self.lipschitz = max(self.lipschitz, along)
+        allowed = self.c * (self.lipschitz / 2 - 1 / (2 * self.eta)) * squares(nxt)
         if worst != j and self.f(nxt, b) - self.f(prev, prev_b) <= allowed:
             self.S = nxt
             self.entered += 1
         else:
             self.S = kept
+            self.refused += worst != j
 
 
 @dataclass
 class AsynchronousOracle:
-    """Algorithms 2 and 3, simulated: others' pushes are seen q pushes late."""
+    """Algorithms 2 and 3, simulated: others' pushes are seen q pushes late. Places that a worker's own
+    features leave free are filled by the heaviest that others turned away."""
 
     y: np.ndarray
     s: int
@@ -102,6 +114,7 @@ class AsynchronousOracle:
 
     def __post_init__(self):
         self.workers = [{} for _ in range(self.q)]
+        self.turned_away = {}  # id -> weight it had
         self.b = self.y.mean()
         self.u = np.full(len(self.y), self.y.mean())
         self.recent = deque(maxlen=self.q if self.q > 1 else 0)
@@ -117,8 +130,13 @@ class AsynchronousOracle:
         for k, (xk, w) in S.items():
             S[k] = (xk, w - self.eta / self.m * (xk @ slope))
         S[j] = (x, -self.eta * (x @ slope))
+        self.turned_away.pop(j, None)
         if len(S) > self.s // self.q + (t < self.s % self.q):
-            del S[min(S, key=lambda k: (abs(S[k][1]), -k))]
+            worst = min(S, key=lambda k: (abs(S[k][1]), -k))
+            self.turned_away[worst] = S.pop(worst)[1]
+        free = self.s - sum(map(len, self.workers))
+        by_weight = sorted(self.turned_away.items(), key=lambda entry: (-abs(entry[1]), entry[0]))
+        self.turned_away = dict(by_weight[:free])
         shift = -self.eta / self.m * slope.sum() / self.q
         self.b += shift
         change = sum((w * xk for xk, w in S.values()), np.zeros(len(self.y))) - before + shift

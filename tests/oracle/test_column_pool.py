@@ -140,6 +140,39 @@ def test_copies_and_constants_are_no_candidates():
     assert {int(name) for name in pool.retained} == {0, 1, 2, 3, 4, 5}
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(2, 40),
+    distinct=st.integers(1, 6),
+    p=st.integers(1, 30),
+    k=st.integers(1, 12),
+    columns=st.integers(1, 3),
+    loss=st.sampled_from(["squared", "squared-hinge"]),
+)
+def test_k_come_out_whatever_repeats(seed, n, distinct, p, k, columns, loss):
+    """Copies, multiples, constants and columns of zeros: fewer only when fewer vary."""
+    rng = np.random.default_rng(seed)
+    base = np.column_stack([rng.standard_normal((n, distinct)), np.full(n, 3.0), np.zeros(n)])
+    X = base[:, rng.integers(0, distinct + 2, p)] * rng.choice([1.0, -1.0, 2.0, 0.25], p)
+    y = (base[:, 0] + 0.1 * rng.standard_normal(n)).astype(np.float32)
+    if loss == "squared-hinge":
+        y = np.where(y > np.median(y), 1, -1).astype(np.float32)
+    names, weights, intercept = run_native(X, y, 2, k, columns).select(loss)
+    assert len(set(names)) == len(names) == min(k, np.count_nonzero(np.ptp(X, axis=0)))
+    if loss == "squared" and len(names):
+        chosen = np.column_stack([X[:, [int(name) for name in names]], np.ones(n)])
+        best = chosen @ np.linalg.lstsq(chosen, y.astype(np.float64), rcond=None)[0]
+        assert np.abs(chosen @ [*weights, intercept] - best).max() < 1e-2
+
+
+def test_copies_that_entered_early_give_way():
+    X, y, _ = planted(12, 60, 40, 5)
+    X = np.column_stack([X[:, [39] * 5], X[:, :39]])
+    pool = run_native(X, y, 1, 5, 2)
+    assert sum(int(name) < 5 for name in pool.retained) <= 1
+
+
 def test_a_retained_name_that_comes_again_is_a_fault_and_a_new_scan_is_not():
     X, y, _ = planted(9, 30, 3, 2)
     pool = _native.ColumnPool(y, 2, 2)

@@ -45,24 +45,25 @@ def weights_of(kernel, X):
     loss=st.sampled_from(LOSSES),
     m=st.sampled_from([1.0, 3.0]),
     c=st.sampled_from([0.0, 0.5, 1.0]),
+    eta=st.sampled_from([0.05, 0.3]),
     density=st.sampled_from([0.3, 1.0]),
 )
-def test_kernel_is_algorithm_1(seed, n, p, s, count, loss, m, c, density):
-    """With a step so small that L_F, which the oracle does not estimate, never has to be raised."""
+def test_kernel_is_algorithm_1(seed, n, p, s, count, loss, m, c, eta, density):
+    """The oracle is told the estimate of L_F before each arrival."""
     X, y = problem(seed, n, p, loss, density)
-    curvature = 0.25 if loss == "logistic" else 1.0
-    eta = 0.05
-    kernel = _native.Substitution(y, loss, "paper", s, step=eta, retained_divisor=m, descent=0.0)
-    oracle = SubstitutionOracle(y.astype(np.float64), s, eta, curvature, loss, m, 0.0)
-    scans(kernel, X, count, sparse=density < 1)
+    kernel = _native.Substitution(y, loss, "paper", s, step=eta, retained_divisor=m, descent=c)
+    oracle = SubstitutionOracle(y.astype(np.float64), s, eta, 0.0, loss, m, c)
     for _ in range(count):
         for j in range(p):
+            oracle.lipschitz = kernel.progress["curvature"]
+            kernel.update(columns_batch(X[:, [j]], [b"%d" % j], sparse=density < 1))
             oracle.receive(j, X[:, j])
+        kernel.end_scan()
     found, _ = weights_of(kernel, X)
     assert found.keys() == {j for j, (_, w) in oracle.S.items()}
     for j, (_, weight) in oracle.S.items():
         assert found[j] == pytest.approx(weight, rel=1e-4, abs=1e-6)
-    assert kernel.counts[1] == oracle.entered
+    assert kernel.counts[1:3] == (oracle.entered, oracle.refused)
     assert kernel.progress["objective"] == pytest.approx(oracle.f(oracle.S, oracle.b), rel=1e-6, abs=1e-9)
 
 
@@ -134,9 +135,30 @@ def test_simulation_is_algorithms_2_and_3(seed, n, p, s, q):
             oracle.receive(j, X[:, j])
     found, _ = weights_of(kernel, X)
     expected = {j: w for S in oracle.workers for j, (_, w) in S.items()}
+    expected |= dict.fromkeys(oracle.turned_away, 0.0)
     assert found.keys() == expected.keys()
     for j, weight in expected.items():
         assert found[j] == pytest.approx(weight, rel=1e-4, abs=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    p=st.integers(1, 30),
+    k=st.integers(1, 12),
+    q=st.integers(1, 6),
+    count=st.integers(1, 3),
+    threads=st.booleans(),
+)
+def test_k_come_out_however_the_features_fall_to_the_workers(seed, p, k, q, count, threads):
+    """A share that its worker's features do not fill; copies and constants among them."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((20, 40))[:, rng.integers(0, 40, p)] * rng.choice([0.0, 1.0, 1.0, 1.0], p)
+    y = (X.sum(1) + rng.standard_normal(20)).astype(np.float32)
+    kernel = _native.AsynchronousSubstitution(y, "squared", k, min(q, k), threads=threads, seed=seed)
+    scans(kernel, X, count)
+    names, _, _ = kernel.select()
+    assert len(set(names)) == len(names) == min(k, np.count_nonzero(X.any(0)))
 
 
 def test_native_threads_find_what_is_planted():
@@ -174,13 +196,15 @@ def test_proximal_with_a_heavy_l1_takes_nothing():
     assert len(light.retained) == 10
 
 
-@pytest.mark.parametrize("kind", ["paper", "projection", "asynchronous"])
+@pytest.mark.parametrize("kind", ["paper", "projection", "asynchronous", "places free"])
 def test_state_goes_on_bit_for_bit(kind):
     X, y = problem(5, 60, 80, "squared-hinge")
 
     def make():
         if kind == "asynchronous":
             return _native.AsynchronousSubstitution(y, "squared-hinge", 9, 3)
+        if kind == "places free":  # some workers are given fewer than their share
+            return _native.AsynchronousSubstitution(y, "squared-hinge", 78, 8)
         return _native.Substitution(y, "squared-hinge", kind, 9)
 
     straight, half, resumed = make(), make(), make()
@@ -188,6 +212,8 @@ def test_state_goes_on_bit_for_bit(kind):
     half.update(columns_batch(X[:, :41]))
     resumed.restore(half.state())
     resumed.update(columns_batch(X[:, 41:], [b"%d" % j for j in range(41, 80)]))
+    if kind == "places free":
+        assert len(straight.select()[0]) == 78
     first, second = straight.state(), resumed.state()
     assert first.keys() == second.keys()
     for name, array in first.items():

@@ -68,7 +68,7 @@ SubstitutionWorker::SubstitutionWorker(const ColumnProblem& problem, const Async
       change_(problem.samples()),
       curvature_(problem.loss.largest_curvature() + problem.options.ridge) {}
 
-Arrival SubstitutionWorker::arrive(Feature& feature, std::uint64_t scan, Exchange& exchange) {
+Arrival SubstitutionWorker::arrive(Feature& feature, std::uint64_t scan, Exchange& exchange, TurnedAway& turned_away) {
   ++counts_.seen;
   std::size_t slot = 0;
   Arrival outcome = Arrival::kRejected;
@@ -81,7 +81,8 @@ Arrival SubstitutionWorker::arrive(Feature& feature, std::uint64_t scan, Exchang
   if (!std::isfinite(sum))
     throw Diverged("the predictions left the range of numbers\nuse fewer --workers, or a smaller --learning-rate");
   const double gradient = measured_product(feature, problem_, slope_, sum);
-  if (feature.length == 0 || share_ == 0) return outcome;
+  if (feature.length == 0) return outcome;
+  turned_away.give_back(feature.key);
   const double eta = options_.step > 0 ? options_.step : 0.5 / curvature_;
   const double length = eta / options_.retained_divisor;
   std::fill(change_.begin(), change_.end(), 0.0);
@@ -98,7 +99,10 @@ Arrival SubstitutionWorker::arrive(Feature& feature, std::uint64_t scan, Exchang
     const std::size_t leaver = set_.weakest();
     entered = leaver != set_.size() - 1;
     set_.move(leaver, -set_.weight(leaver), change_.data(), offset);
+    turned_away.take(set_, leaver);
     set_.remove(leaver);
+  } else {
+    turned_away.place_filled();
   }
   // Every worker moves the intercept, so each takes its part of the step.
   const double shift = problem_.options.intercept ? -length * sum / static_cast<double>(options_.workers) : 0.0;
@@ -120,7 +124,8 @@ AsynchronousSubstitution::AsynchronousSubstitution(const ColumnProblem& problem,
       simulated_(problem.samples(), problem.first_intercept(),
                  options.threads || options.workers < 2 ? 0 : options.workers),
       shared_(problem.samples(), problem.first_intercept(), options.threads ? options.workers : 0),
-      exchange_(options.threads ? static_cast<Exchange&>(shared_) : simulated_) {
+      exchange_(options.threads ? static_cast<Exchange&>(shared_) : simulated_),
+      turned_away_(problem, options.k) {
   if (options_.retained_divisor == 0) options_.retained_divisor = std::sqrt(static_cast<double>(options.workers));
   const std::size_t q = options_.workers;
   for (std::size_t t = 0; t < q; ++t)
@@ -138,7 +143,7 @@ AsynchronousSubstitution::Fault AsynchronousSubstitution::take(const Batch& batc
   Feature feature;
   if (!at.reader().read(batch, row, feature)) return {row, false, at.reader().bad_sample()};
   feature.key = key_of_name(feature.name);
-  const bool repeated = at.arrive(feature, scan_, exchange_) == Arrival::kRepeated;
+  const bool repeated = at.arrive(feature, scan_, exchange_, turned_away_) == Arrival::kRepeated;
   return {repeated ? row : kNoFault, repeated, 0};
 }
 
@@ -197,9 +202,15 @@ double AsynchronousSubstitution::objective() const {
   return problem_.loss.mean(u.data(), problem_.y.data(), u.size()) + 0.5 * problem_.options.ridge * squares;
 }
 
-FeatureColumns AsynchronousSubstitution::gathered(std::vector<std::string>& names, RefittedModel& model) const {
+std::size_t AsynchronousSubstitution::retained() const {
   std::size_t size = 0;
   for (const auto& worker : workers_) size += worker->set().size();
+  return size;
+}
+
+FeatureColumns AsynchronousSubstitution::gathered(std::vector<std::string>& names, RefittedModel& model) const {
+  const SubstitutionSet* more = turned_away_.set();
+  const std::size_t size = retained() + (more == nullptr ? 0 : more->size());
   FeatureColumns all(problem_.samples(), size, problem_.options.intercept);
   model.intercept = intercept();
   for (const auto& worker : workers_) {
@@ -212,6 +223,11 @@ FeatureColumns AsynchronousSubstitution::gathered(std::vector<std::string>& name
       names.push_back(set.name(slots[i]));
       model.weights.push_back(part.weights[i]);
     }
+  }
+  for (std::size_t i = 0; more != nullptr && i < more->size(); ++i) {
+    all.copy(names.size(), more->columns(), i);
+    names.push_back(more->name(i));
+    model.weights.push_back(0.0);
   }
   return all;
 }

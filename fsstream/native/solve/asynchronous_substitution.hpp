@@ -10,7 +10,10 @@
 // unless given: with staleness q, Theorem 2 asks for eta < 1 / (2 L_F (1 + q / (2 m^2 c))), so
 // this m keeps the bound independent of the number of workers.
 //
-// The exchange is the only thing workers share: in one process a simulation with a staleness
+// Workers whose features do not fill their share leave places free. Those are filled in the end by
+// what other workers turned away (turned_away.hpp), so that s features come out.
+//
+// The exchange is the only thing workers need of each other: in one process a simulation with a staleness
 // fixed in advance, or memory that threads read and write without locks; over a network whatever
 // implements pull and push.
 #pragma once
@@ -19,6 +22,7 @@
 #include <memory>
 
 #include "solve/substitution_set.hpp"
+#include "solve/turned_away.hpp"
 
 namespace fsstream {
 
@@ -80,7 +84,7 @@ class SubstitutionWorker {
   SubstitutionWorker(const ColumnProblem& problem, const AsynchronousOptions& options, std::size_t share,
                      std::size_t id);
 
-  Arrival arrive(Feature& feature, std::uint64_t scan, Exchange& exchange);
+  Arrival arrive(Feature& feature, std::uint64_t scan, Exchange& exchange, TurnedAway& turned_away);
   FeatureReader& reader() { return reader_; }
   const SubstitutionSet& set() const { return set_; }
   double intercept() const { return intercept_; }
@@ -121,13 +125,15 @@ class AsynchronousSubstitution {
   std::span<const std::unique_ptr<SubstitutionWorker>> workers() const { return workers_; }
   double intercept() const;
   double objective() const;
-  // Columns, names and present weights of all workers, side by side.
+  // Columns, names and present weights of all workers side by side, then those that fill their free
+  // places; the latter have no weight before they are refitted.
   FeatureColumns gathered(std::vector<std::string>& names, RefittedModel& model) const;
   template <class State>
   bool visit_state(State& state);
 
  private:
   std::size_t worker_of(Key key) const;
+  std::size_t retained() const;
   Fault take(const Batch& batch, std::size_t row, std::size_t worker);
   Fault update_in_threads(const Batch& batch);
 
@@ -137,6 +143,7 @@ class AsynchronousSubstitution {
   SimulatedExchange simulated_;
   SharedExchange shared_;
   Exchange& exchange_;
+  TurnedAway turned_away_;
   std::uint64_t scan_ = 0;
 };
 
@@ -176,6 +183,11 @@ bool AsynchronousSubstitution::visit_state(State& state) {
     fits = workers_[t]->visit_state(state) && fits;
     state.enter("");
   }
+  const std::size_t held = retained();
+  if (!fits || held > options_.k) return false;
+  state.enter("turned_away_");
+  fits = turned_away_.visit_state(state, options_.k - held);
+  state.enter("");
   return fits;
 }
 

@@ -113,11 +113,13 @@ Arrival ColumnPool::arrive(Feature& feature, FeatureReader& reader) {
     return outcome;
   }
   const float* dense = reader.scattered(feature);
+  // Copies score 0 and are the first to go when a better one wants in.
+  const bool copies_too = tableau_.size() < options_.k;
   // What the model leaves of it settles most cases; the rest of the pool is looked at by what enters.
-  if (!multiply(feature, dense, true)) return outcome;
+  if (!multiply(feature, dense, true, copies_too)) return outcome;
   const double left = tableau_.unexplained_of(products_, diagonal(feature.length));
-  if (left < kCopy || (full && product * product / left <= smallest_)) return outcome;
-  if (!multiply(feature, dense, false)) return outcome;
+  if ((left < kCopy && !copies_too) || (full && product * product / left <= smallest_)) return outcome;
+  if (!multiply(feature, dense, false, copies_too)) return outcome;
   const double target_product = feature.dense
                                     ? dot(feature.values, targets_.data(), samples_)
                                     : gathered_dot(feature.values, feature.samples, feature.count, targets_.data());
@@ -126,12 +128,12 @@ Arrival ColumnPool::arrive(Feature& feature, FeatureReader& reader) {
   return Arrival::kEntered;
 }
 
-// Products with the members inside or outside the model; false when one of them is a copy of the arrival.
-bool ColumnPool::multiply(const Feature& feature, const float* dense, bool in_model) {
+// Products with the members inside or outside the model; false when the arrival is a copy of one that is not wanted.
+bool ColumnPool::multiply(const Feature& feature, const float* dense, bool in_model, bool copies_too) {
   for (std::size_t slot = 0; slot < tableau_.size(); ++slot) {
     if (tableau_.in_model(slot) != in_model) continue;
     products_[slot] = columns_.with_feature(slot, feature, dense);
-    if (std::abs(products_[slot]) > 1.0 - kCopy) return false;
+    if (!copies_too && std::abs(products_[slot]) > 1.0 - kCopy) return false;
   }
   return true;
 }

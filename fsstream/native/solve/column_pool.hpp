@@ -5,7 +5,8 @@
 //             least-squares weights, and the model's residual r.
 // Score       of a member: how much |r|^2 would rise without it (in M) or fall with it.
 // Arrival x   gain = (x.r)^2 / (what M leaves unexplained of x). While the pool has room x
-//             enters; afterwards it replaces the member with the smallest score, if it gains
+//             enters, unless it is a copy of a member or explained by M; the first s enter even
+//             then, so that s come out. Afterwards it replaces the member with the smallest score, if it gains
 //             more. Then M = the members that are significant, score > 9 |r|^2 / (n - |M|),
 //             at most s of them, and the fit again, until M stays (four times at most). Last,
 //             a member outside M takes the place of one inside while that lowers |r|^2 by more
@@ -80,7 +81,7 @@ class ColumnPool {
   bool known(const Feature& feature, Arrival& outcome);
   bool screened_out(const Feature& feature) const;
   double diagonal(double length) const;
-  bool multiply(const Feature& feature, const float* dense, bool in_model);
+  bool multiply(const Feature& feature, const float* dense, bool in_model, bool copies_too);
   void put(std::size_t slot, const Feature& feature, const float* dense, double target_product);
   void choose_model();
   bool choose_significant();

@@ -72,6 +72,18 @@ void SubstitutionSet::add(const Feature& feature, const float* dense, double wei
   slots_[feature.key] = slot;
 }
 
+void SubstitutionSet::adopt(const SubstitutionSet& from, std::size_t i) {
+  const std::size_t slot = keys_.size();
+  if (slot == columns_.slots()) columns_.grow(slot + slot / 2 + 1);
+  columns_.copy(slot, from.columns_, i);
+  keys_.push_back(from.keys_[i]);
+  names_.push_back(from.names_[i]);
+  seen_in_.push_back(from.seen_in_[i]);
+  weights_.push_back(from.weights_[i]);
+  direction_.push_back(1.0);
+  slots_[keys_.back()] = slot;
+}
+
 void SubstitutionSet::remove(std::size_t i) {
   const std::size_t last = keys_.size() - 1;
   slots_.erase(keys_[i]);

@@ -59,6 +59,8 @@ class SubstitutionSet {
   // Is the feature retained? Then where, and whether it was met before in this scan.
   bool find(const Feature& feature, std::uint64_t scan, std::size_t& slot, Arrival& outcome);
   void add(const Feature& feature, const float* dense, double weight, std::uint64_t scan);
+  // A member of another set, with its weight.
+  void adopt(const SubstitutionSet& from, std::size_t i);
   void remove(std::size_t i);
   void clear();
   void grow(std::size_t slots) { columns_.grow(slots); }
