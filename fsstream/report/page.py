@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -244,12 +245,20 @@ def _options(runs: Sequence[Run]) -> str:
     for run in runs:
         if run.options:
             lines = "\n".join(
-                f"{key} = {value}" for key, value in sorted(run.options.items()) if value is not None
+                f"{key} = {toml}" for key, value in sorted(run.options.items()) if (toml := _toml(value))
             )
             blocks.append(
                 f"<details><summary>{escaped(run.name)}</summary><pre>{_lines(lines)}</pre></details>"
             )
     return f"<h2>Options</h2>{''.join(blocks)}" if blocks else ""
+
+
+def _toml(value: Any) -> str:
+    """As in a file for --config; nothing for what was not given."""
+    if isinstance(value, dict):
+        given = ", ".join(f"{key} = {toml}" for key, item in value.items() if (toml := _toml(item)))
+        return f"{{{given}}}" if given else ""
+    return "" if value in (None, [], ()) else json.dumps(value, ensure_ascii=False)
 
 
 def _lines(text: str) -> str:
