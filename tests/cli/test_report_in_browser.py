@@ -1,4 +1,4 @@
-"""The page in Chromium: nothing in it runs, it fits a phone, it is dark where that is preferred, it prints."""
+"""The page in Chromium: nothing in it runs, it fits a phone, is dark where that is preferred, and prints."""
 
 from __future__ import annotations
 
