@@ -5,6 +5,7 @@
 
 #include "core/errors.hpp"
 #include "learn/limits.hpp"
+#include "sketch/warm_up.hpp"
 
 namespace fsstream {
 
@@ -32,6 +33,7 @@ void BArda::reserve(const Batch& batch, std::size_t entries) {
   const std::size_t most = exact() ? all : std::min(all, working_set());
   check_memory(bytes_with(most) + names_.bytes_of(batch, most - table_.size()), options_.memory, table_.size());
   found_.resize(std::max(found_.size(), entries));
+  for (auto* list : {&members_, &outsiders_, &others_}) list->reserve(entries);
   names_.reserve(batch, table_.size(), most);
   if (most <= table_.capacity()) return;
   table_.reserve(most);
@@ -43,13 +45,24 @@ double BArda::predict(const Batch& batch, std::size_t row) {
   const std::size_t count = batch.row_end(row) - begin;
   const float* values = batch.values.data() + begin;
   table_.find_all(batch.keys.data() + begin, count, found_.data());
+  part_row(count);
   double u = options_.intercept ? intercept() : 0.0;
-  for (std::size_t j = 0; j < count; ++j) {
-    const Slot slot = found_[j];
-    if (slot == kNobody || !order_.is_member(slot)) continue;
-    u += weight(table_[slot]) * static_cast<double>(values[j]);
-  }
+  for (const std::uint32_t j : members_.span()) u += weight(table_[found_[j]]) * static_cast<double>(values[j]);
   return u;
+}
+
+// Who is a member can't be guessed from one entry to the next: both lists are written to, one grows.
+void BArda::part_row(std::size_t count) {
+  std::uint32_t* const members = members_.data();
+  std::uint32_t* const outsiders = outsiders_.data();
+  const Slot* const found = found_.data();
+  std::size_t seated = 0;
+  for (std::uint32_t j = 0; j < count; ++j) {
+    members[seated] = outsiders[j - seated] = j;
+    seated += order_.is_member(found[j]) ? 1 : 0;
+  }
+  members_.set_size(seated);
+  outsiders_.set_size(count - seated);
 }
 
 void BArda::add_gradient(DualRecord& feature, double g) const {
@@ -64,27 +77,40 @@ void BArda::draw_line(DualRecord& feature) const {
   feature.line = {std::abs(feature.sum) * (options_.weighted ? __builtin_sqrt(h) : 1.0), h};
 }
 
+// Parts those without a slot from the outsiders, and leaves out those that do not move.
+void BArda::find_others(const Batch& batch, std::size_t begin, double slope) {
+  std::size_t known = 0;
+  others_.clear();
+  for (const std::uint32_t j : outsiders_.span()) {
+    if (slope * static_cast<double>(batch.values[begin + j]) == 0.0) continue;
+    if (found_[j] == kNobody)
+      others_.push_back(j);
+    else
+      outsiders_[known++] = j;
+  }
+  outsiders_.set_size(known);
+}
+
 void BArda::descend(const Batch& batch, std::size_t row, double slope) {
   const std::size_t begin = batch.row_begin(row);
-  const std::size_t count = batch.row_end(row) - begin;
-  const bool most = 2 * count > table_.size();
+  find_others(batch, begin, slope);
+  if (!exact()) look_up_others(batch, begin);
+  const bool most = 2 * (batch.row_end(row) - begin) > table_.size();
   if (most) order_.defer();
-  others_.clear();
-  for (std::size_t j = 0; j < count; ++j) {
+  for (const std::uint32_t j : members_.span()) {
     const double g = slope * static_cast<double>(batch.values[begin + j]);
-    const Slot slot = found_[j];
     if (g == 0.0) continue;
-    if (slot == kNobody) {
-      others_.push_back(static_cast<std::uint32_t>(j));
-      continue;
-    }
-    add_gradient(table_[slot], g);
-    if (order_.is_member(slot)) names_.check(slot, batch, begin + j);
-    order_.touch(slot);
+    add_gradient(table_[found_[j]], g);
+    names_.check(found_[j], batch, begin + j);
+    order_.touch_member(found_[j]);
+  }
+  for (const std::uint32_t j : outsiders_.span()) {
+    const double g = slope * static_cast<double>(batch.values[begin + j]);
+    add_gradient(table_[found_[j]], g);
+    order_.touch_outsider(found_[j]);
   }
   if (most) order_.rebuild();
   if (options_.intercept) add_gradient(bias_, slope);
-  if (others_.empty()) return;
   if (exact())
     meet(batch, begin, slope);
   else
@@ -93,7 +119,7 @@ void BArda::descend(const Batch& batch, std::size_t row, double slope) {
 
 // store = exact: the row's new features get their records.
 void BArda::meet(const Batch& batch, std::size_t begin, double slope) {
-  for (const std::uint32_t j : others_) {
+  for (const std::uint32_t j : others_.span()) {
     DualRecord fresh;
     fresh.key = batch.keys[begin + j];
     add_gradient(fresh, slope * static_cast<double>(batch.values[begin + j]));
@@ -103,27 +129,38 @@ void BArda::meet(const Batch& batch, std::size_t begin, double slope) {
   }
 }
 
+// Where the sketches keep what has no slot; memory is asked for it, and brings it while the slots are touched.
+void BArda::look_up_others(const Batch& batch, std::size_t begin) {
+  const std::size_t count = others_.size();
+  const auto depth = static_cast<std::size_t>(squares_.depth());
+  keys_of_.resize(count);
+  places_.resize(count * depth);
+  for (std::size_t i = 0; i < count; ++i) {
+    keys_of_[i] = batch.keys[begin + others_[i]];
+    squares_.locate(keys_of_[i], places_.data() + i * depth);
+  }
+  squares_.prefetch(places_.data(), places_.size());
+  sketch_->hash(keys_of_.data(), count, hashed_);
+  warm_up(sketch_->rows(hashed_, 0), sketch_->depth(), count);
+}
+
 // store = sketch: what has no slot is added to the sketches, and measured by what they say then.
 void BArda::add_to_sketch(const Batch& batch, std::size_t begin, double slope) {
   const std::size_t count = others_.size();
-  keys_of_.resize(count);
   steps_of_.resize(count);
   estimates_.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    keys_of_[i] = batch.keys[begin + others_[i]];
+  for (std::size_t i = 0; i < count; ++i)
     steps_of_[i] = static_cast<float>(slope * static_cast<double>(batch.values[begin + others_[i]]));
-    squares_.prefetch(keys_of_[i]);
-  }
-  sketch_->hash(keys_of_.data(), count, hashed_);
   const SketchRows rows = sketch_->rows(hashed_, 0);
   sketch_->kernels().estimate(rows, count, estimates_.data());
   sketch_->kernels().add(rows, count, steps_of_.data());
-  for (std::size_t i = 0; i < count; ++i) {
+  const std::size_t* place = places_.data();
+  for (std::size_t i = 0; i < count; ++i, place += squares_.depth()) {
     const float g = steps_of_[i];
     DualRecord fresh;
     fresh.key = keys_of_[i];
     fresh.sum = static_cast<double>(estimates_[i]) + static_cast<double>(g);
-    fresh.squares = static_cast<double>(squares_.add(fresh.key, g * g));
+    fresh.squares = static_cast<double>(squares_.add_at(place, g * g));
     draw_line(fresh);
     consider(batch, begin + others_[i], fresh);
   }
@@ -138,8 +175,8 @@ void BArda::consider(const Batch& batch, std::size_t j, const DualRecord& fresh)
     return;
   }
   const Slot slot = order_.weakest_outsider();
+  if (!stronger(fresh.line, fresh.key, table_[slot].line, table_[slot].key, tau_)) return;
   const DualRecord leaving = table_[slot];
-  if (!stronger(fresh.line, fresh.key, leaving.line, leaving.key, tau_)) return;
   sketch_->add(leaving.key, static_cast<float>(leaving.sum) - sketch_->query(leaving.key));
   squares_.raise(leaving.key, static_cast<float>(leaving.squares));
   DualRecord entering = fresh;
@@ -147,7 +184,7 @@ void BArda::consider(const Batch& batch, std::size_t j, const DualRecord& fresh)
   entering.level = leaving.level;
   table_.replace(slot, entering);
   names_.keep(slot, batch, j);
-  order_.touch(slot);
+  order_.touch_outsider(slot);
 }
 
 void BArda::update(const Batch& batch, float* scores) {

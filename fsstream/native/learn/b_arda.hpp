@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "core/batch.hpp"
+#include "core/buffer.hpp"
 #include "learn/budget_order.hpp"
 #include "learn/feature_table.hpp"
 #include "learn/loss.hpp"
@@ -54,8 +55,11 @@ class BArda final : public OnlineLearner {
   std::size_t bytes_with(std::size_t features) const;
   void reserve(const Batch& batch, std::size_t entries);
   double predict(const Batch& batch, std::size_t row);
+  void part_row(std::size_t count);
+  void find_others(const Batch& batch, std::size_t begin, double slope);
   void descend(const Batch& batch, std::size_t row, double slope);
   void meet(const Batch& batch, std::size_t begin, double slope);
+  void look_up_others(const Batch& batch, std::size_t begin);
   void add_to_sketch(const Batch& batch, std::size_t begin, double slope);
   void consider(const Batch& batch, std::size_t j, const DualRecord& fresh);
   bool exact() const { return !sketch_.has_value(); }
@@ -75,9 +79,11 @@ class BArda final : public OnlineLearner {
   std::optional<CountSketch> sketch_;  // sums of gradients of features without a slot
   CountMin squares_;                   // and of their squares
   HashedKeys hashed_;
-  std::vector<Slot> found_;            // slots of the row's entries
-  std::vector<std::uint32_t> others_;  // entries of the row without a slot
-  std::vector<Key> keys_of_;           // and what the sketch is told of them
+  std::vector<Slot> found_;  // slots of the row's entries
+  // Entries of the row: with a weight, without one, without a slot (apart once the row is learned).
+  Buffer<std::uint32_t> members_, outsiders_, others_;
+  std::vector<Key> keys_of_;         // of the others, and what the sketches are told of them
+  std::vector<std::size_t> places_;  // of each, in squares_
   std::vector<float> steps_of_, estimates_;
 };
 

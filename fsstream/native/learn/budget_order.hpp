@@ -54,27 +54,32 @@ class BudgetOrder {
   BudgetOrder(Table& table, std::size_t budget, bool drifts, bool crowded)
       : table_(table),
         budget_(budget),
+        drifts_(drifts),
         crowded_(crowded),
-        members_({&table, drifts}),
-        contenders_({&table, drifts}),
-        leavers_({&table, drifts}) {}
+        members_({&table, drifts ? nullptr : &scores_}),
+        contenders_({&table, drifts ? nullptr : &scores_}),
+        leavers_({&table, drifts ? nullptr : &scores_}) {}
 
   // For a table of this capacity, with as many contenders as there are now.
   std::size_t bytes(std::size_t capacity) const {
     const std::size_t seats = std::min(budget_, capacity);
     return Weakest::bytes(seats) + seats * sizeof(Slot) + LevelLists::bytes(capacity) +
            Strongest::bytes(contenders_.leaves()) + contenders_.leaves() * sizeof(Slot) + capacity / 8 +
-           (crowded_ ? Weakest::bytes(capacity) : 0);
+           (drifts_ ? 0 : capacity * sizeof(double)) + (crowded_ ? Weakest::bytes(capacity) : 0);
   }
   const Buffer<Slot>& members() const { return seats_; }
-  // Asked of every entry of a row: without a look at its record.
-  bool is_member(Slot slot) const { return (is_member_[slot / 64] >> (slot % 64) & 1) != 0; }
+  // Asked of every entry of a row, kNobody's among them: without a look at its record, and without a branch.
+  bool is_member(Slot slot) const {
+    const bool inside = slot / 64 < is_member_.size();
+    return (is_member_[inside ? slot / 64 : 0] >> (slot % 64) & std::uint64_t{inside}) != 0;
+  }
 
   void reserve() {
     members_.grow(std::min(budget_, table_.capacity()));
     contenders_.reserve(table_.capacity());
     free_.reserve(table_.capacity());
     rest_.reserve(table_.capacity());
+    if (!drifts_) scores_.reserve(table_.capacity());
     const std::size_t words = table_.capacity() / 64 + 1;
     is_member_.reserve(words);
     while (is_member_.size() < words) is_member_.push_back(0);
@@ -90,6 +95,7 @@ class BudgetOrder {
 
   // A slot new in the table: a member while there is room.
   void enter(Slot slot) {
+    score_anew(slot);
     if (seats_.size() < budget_) {
       seats_.push_back(slot);
       take_members_seat(slot, static_cast<Slot>(seats_.size() - 1));
@@ -103,13 +109,14 @@ class BudgetOrder {
   Slot weakest_outsider() const { return leavers_.winner(); }
 
   // The slot's line has changed.
-  void touch(Slot slot) {
-    DualRecord& touched = table_[slot];
-    if (touched.level == DualRecord::kMember) {
-      place(members_, touched.seat, slot);
-      return;
-    }
+  void touch_member(Slot slot) {
+    score_anew(slot);
+    place(members_, table_[slot].seat, slot);
+  }
+  void touch_outsider(Slot slot) {
+    score_anew(slot);
     if (crowded_) place(leavers_, slot, slot);
+    const DualRecord& touched = table_[slot];
     const Level level = level_now(slot);
     if (touched.level == DualRecord::kContender) {
       if (level > bar_) {
@@ -155,24 +162,30 @@ class BudgetOrder {
     return stronger(table[i].line, table[i].key, table[j].line, table[j].key, tau);
   }
 
-  // The stronger slot wins, or the weaker one.
+  // The stronger slot wins, or the weaker one. Scores that do not drift are compared as they stand.
   template <bool kUp>
   struct ByScore {
     static constexpr bool kDrifts = true;
     const Table* table;
-    bool drifts;
+    const Buffer<double>* scores;  // null where they drift
 
     Verdict judge(Slot i, Slot j, double tau) const {
+      if (scores != nullptr && (*scores)[i] != (*scores)[j]) return {((*scores)[i] > (*scores)[j]) == kUp};
       const DualRecord& a = (*table)[i];
       const DualRecord& b = (*table)[j];
-      const Comparison found = compared(a.line, a.key, b.line, b.key, tau, drifts);
+      if (scores != nullptr) return {(a.key < b.key) == kUp};
+      const Comparison found = compared(a.line, a.key, b.line, b.key, tau);
       return {found.first_stronger == kUp, found.until};
     }
   };
   using Strongest = KineticTournament<ByScore<true>>;
   using Weakest = KineticTournament<ByScore<false>>;
 
-  Level level_now(Slot slot) const { return level_of(table_[slot].line.score(tau_)); }
+  Level level_now(Slot slot) const { return level_of(drifts_ ? table_[slot].line.score(tau_) : scores_[slot]); }
+
+  void score_anew(Slot slot) {
+    if (!drifts_) scores_[slot] = table_[slot].line.score(tau_);
+  }
 
   template <class Tournament>
   void place(Tournament& tournament, Slot leaf, Slot slot) {
@@ -245,12 +258,14 @@ class BudgetOrder {
 
   Table& table_;
   std::size_t budget_;
+  bool drifts_;
   bool crowded_;
   double tau_ = 0.0;
   bool deferred_ = false;
   Level bar_ = kLevels - 1;          // until the first settle()
   Buffer<Slot> seats_;               // slot of each member
   Buffer<std::uint64_t> is_member_;  // a bit for each slot
+  Buffer<double> scores_;            // of each slot, where they do not drift: side by side, without a record's rest
   Slot contenders_held_ = 0;         // seats of contenders in use or free
   Buffer<Slot> free_;                // those that are free
   Weakest members_;

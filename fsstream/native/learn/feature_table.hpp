@@ -3,18 +3,24 @@
 //   index_    [power of two]  slot of a record, or kNobody
 //   records_  [slots in use, in order of first sight]; Record has a member `Key key`
 //
+// The bits that slots leave over in an open table's cells tell some of the key's hash: the records
+// of other keys are hardly ever read on the way.
+//
 // While all keys are small numbers (`direct_`), the cell of a key is the key itself: nothing is
 // hashed, probed or compared. The first key of kDirect times the capacity or more turns the same
 // cells into an open table (at most a quarter full); growing looks at the keys again, and
 // leaves a table of hashed keys half full at most.
-// A probe reads 4 bytes, then the record that the caller wants anyway. Erasing shifts the
+// A probe reads 4 bytes, and the record that the caller wants anyway. Erasing shifts the
 // probe chain back (no tombstones) and leaves the slot to the caller for the next key.
 // reserve() is called between rows, so that add() and replace() never allocate.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
 
 #include "core/batch.hpp"
 #include "core/buffer.hpp"
@@ -51,26 +57,29 @@ class FeatureTable {
     direct_ = largest_ < kDirect * wider;
     index_.reserve(cells_for(wider));
     index_.set_size(cells_for(wider));
+    // One more than the largest slot fits in: a cell in use is never kNobody.
+    slot_mask_ = static_cast<Slot>((std::uint64_t{2} << std::bit_width(wider - 1)) - 1);
     file_all();
   }
 
   Slot find(Key key) const {
     if (direct_) return direct_slot(key);
-    return find_from(home(key), key);
+    return find_hashed(mix64(key), key);
   }
 
   // The slots of a row's keys: all cells are asked for before the first is read.
   void find_all(const Key* keys, std::size_t count, Slot* found) {
     if (direct_) {
-      for (std::size_t j = 0; j < count; ++j) found[j] = direct_slot(keys[j]);
+      const std::span<const Slot> cells = std::as_const(index_).span();
+      for (std::size_t j = 0; j < count; ++j) found[j] = keys[j] < cells.size() ? cells[keys[j]] : kNobody;
       return;
     }
-    homes_.reserve(count);
+    hashes_.reserve(count);
     for (std::size_t j = 0; j < count; ++j) {
-      homes_[j] = home(keys[j]);
-      __builtin_prefetch(index_.data() + homes_[j]);
+      hashes_[j] = mix64(keys[j]);
+      __builtin_prefetch(index_.data() + home(hashes_[j]));
     }
-    for (std::size_t j = 0; j < count; ++j) found[j] = find_from(homes_[j], keys[j]);
+    for (std::size_t j = 0; j < count; ++j) found[j] = find_hashed(hashes_[j], keys[j]);
   }
 
   // A record for a key that is not there yet; room has been reserved.
@@ -103,32 +112,38 @@ class FeatureTable {
       direct_ = false;
       file_all();
     } else {
-      index_[direct_ ? static_cast<std::size_t>(key) : free_cell(key)] = slot;
+      put(slot, key);
     }
   }
 
   void file_all() {
     std::fill(index_.begin(), index_.end(), kNobody);
-    for (Slot slot = 0; slot < records_.size(); ++slot) {
-      const Key key = records_[slot].key;
-      index_[direct_ ? static_cast<std::size_t>(key) : free_cell(key)] = slot;
-    }
+    for (Slot slot = 0; slot < records_.size(); ++slot) put(slot, records_[slot].key);
   }
 
-  std::size_t home(Key key) const { return mix64(key) & (index_.size() - 1); }
-  std::size_t next(std::size_t cell) const { return (cell + 1) & (index_.size() - 1); }
-
-  Slot find_from(std::size_t cell, Key key) const {
-    for (;; cell = next(cell)) {
-      const Slot slot = index_[cell];
-      if (slot == kNobody || records_[slot].key == key) return slot;
+  void put(Slot slot, Key key) {
+    if (direct_) {
+      index_[static_cast<std::size_t>(key)] = slot;
+      return;
     }
-  }
-
-  std::size_t free_cell(Key key) const {
-    std::size_t cell = home(key);
+    const std::uint64_t hash = mix64(key);
+    std::size_t cell = home(hash);
     while (index_[cell] != kNobody) cell = next(cell);
-    return cell;
+    index_[cell] = slot | tag(hash);
+  }
+
+  std::size_t home(std::uint64_t hash) const { return hash & (index_.size() - 1); }
+  std::size_t next(std::size_t cell) const { return (cell + 1) & (index_.size() - 1); }
+  Slot tag(std::uint64_t hash) const { return static_cast<Slot>(hash >> 32) & ~slot_mask_; }
+  Slot slot_in(std::size_t cell) const { return index_[cell] & slot_mask_; }
+
+  Slot find_hashed(std::uint64_t hash, Key key) const {
+    const Slot wanted = tag(hash);
+    for (std::size_t cell = home(hash);; cell = next(cell)) {
+      const Slot found = index_[cell];
+      if (found == kNobody) return kNobody;
+      if ((found & ~slot_mask_) == wanted && records_[found & slot_mask_].key == key) return found & slot_mask_;
+    }
   }
 
   void erase(Key key) {
@@ -136,10 +151,10 @@ class FeatureTable {
       index_[key] = kNobody;
       return;
     }
-    std::size_t hole = home(key);
-    while (records_[index_[hole]].key != key) hole = next(hole);
+    std::size_t hole = home(mix64(key));
+    while (records_[slot_in(hole)].key != key) hole = next(hole);
     for (std::size_t cell = next(hole); index_[cell] != kNobody; cell = next(cell)) {
-      const std::size_t wish = home(records_[index_[cell]].key);
+      const std::size_t wish = home(mix64(records_[slot_in(cell)].key));
       // Moves back what may stand in the hole: its home is not between hole and cell.
       if (((cell - wish) & (index_.size() - 1)) < ((cell - hole) & (index_.size() - 1))) continue;
       index_[hole] = index_[cell];
@@ -151,8 +166,9 @@ class FeatureTable {
   Buffer<Record> records_;
   Buffer<Slot> index_;
   bool direct_ = true;
-  Key largest_ = 0;            // of all keys that were here
-  Buffer<std::size_t> homes_;  // of the keys of find_all()
+  Slot slot_mask_ = 0;            // bits of an open table's cells that are the slot
+  Key largest_ = 0;               // of all keys that were here
+  Buffer<std::uint64_t> hashes_;  // of the keys of find_all()
 };
 
 }  // namespace fsstream

@@ -38,8 +38,16 @@ inline float rounded_down(double x) {
 
 // Which of two is stronger: the larger score, then the smaller key. That is what the oracle
 // sorts by; a quotient is taken only where the cross products leave a doubt about it.
-//
-// And, where the scores drift, a time before which the *computed* order surely stays. The stronger
+inline bool stronger(const ScoreLine& a, Key a_key, const ScoreLine& b, Key b_key, double tau) {
+  const double left = a.height * (tau + b.spread);
+  const double right = b.height * (tau + a.spread);
+  if (std::abs(left - right) > kDoubt * (left + right)) return left > right;
+  const double a_score = a.score(tau);
+  const double b_score = b.score(tau);
+  return a_score > b_score || (a_score == b_score && a_key < b_key);
+}
+
+// The same, and a time before which the *computed* order surely stays. The stronger
 // one leads by  lead = height (tau + other's spread) - other's height (tau + spread),  which falls
 // by other's height - height for each unit of time. Asking for a lead of kDoubt times the
 // first term leaves no room for rounding, here or in score(): kDoubt is 8 units in the last
@@ -49,29 +57,17 @@ struct Comparison {
   bool first_stronger;
   float until;
 };
-inline Comparison compared(const ScoreLine& a, Key a_key, const ScoreLine& b, Key b_key, double tau, bool drifts) {
+inline Comparison compared(const ScoreLine& a, Key a_key, const ScoreLine& b, Key b_key, double tau) {
   constexpr float kForever = std::numeric_limits<float>::infinity();
   if (a.height == b.height && a.spread == b.spread) return {a_key < b_key, kForever};  // words seen once
+  const bool first = stronger(a, a_key, b, b_key, tau);
   const double left = a.height * (tau + b.spread);
   const double right = b.height * (tau + a.spread);
-  const double lead = std::abs(left - right);
-  bool first = left > right;
-  if (lead <= kDoubt * (left + right)) {
-    const double a_score = a.score(tau);
-    const double b_score = b.score(tau);
-    first = a_score > b_score || (a_score == b_score && a_key < b_key);
-  }
-  if (!drifts) return {first, kForever};
   const double height = first ? a.height : b.height;
-  const double sure = lead - kDoubt * (first ? left : right);
+  const double sure = std::abs(left - right) - kDoubt * (first ? left : right);
   if (sure <= 0.0) return {first, 0.0F};
   const double loss = (first ? b.height : a.height) - height + kDoubt * height;
   return {first, loss <= 0.0 ? kForever : rounded_down(tau + sure / loss)};
-}
-
-// The same, of the present alone.
-inline bool stronger(const ScoreLine& a, Key a_key, const ScoreLine& b, Key b_key, double tau) {
-  return compared(a, a_key, b, b_key, tau, false).first_stronger;
 }
 
 }  // namespace fsstream

@@ -37,27 +37,33 @@ class CountMin {
     return least;
   }
 
-  // The sum after adding. Places are mixed once, then read and raised.
+  // The sum after adding.
   float add(Key key, float amount) {
     std::size_t places[kMaxDepth];
-    std::size_t count = 0;
+    locate(key, places);
+    return add_at(places, amount);
+  }
+
+  // In two steps, for loops that ask memory for many keys before they add to the first: depth() places a key.
+  int depth() const { return depth_; }
+  void locate(Key key, std::size_t* places) const {
+    visit(key, [&](std::size_t cell) { *places++ = cell; });
+  }
+  void prefetch(const std::size_t* places, std::size_t count) const {
+    for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(cells_.data() + places[i]);
+    asm volatile("" ::: "memory");  // or GCC takes calls for ones without effects
+  }
+  float add_at(const std::size_t* places, float amount) {
     float least = std::numeric_limits<float>::infinity();
-    visit(key, [&](std::size_t cell) {
-      places[count++] = cell;
-      least = std::min(least, cells_[cell]);
-    });
+    for (int row = 0; row < depth_; ++row) least = std::min(least, cells_[places[row]]);
     const float sum = least + amount;
-    for (std::size_t i = 0; i < count; ++i) cells_[places[i]] = std::max(cells_[places[i]], sum);
+    for (int row = 0; row < depth_; ++row) cells_[places[row]] = std::max(cells_[places[row]], sum);
     return sum;
   }
 
   // The key's sum is at least this.
   void raise(Key key, float sum) {
     visit(key, [&](std::size_t cell) { cells_[cell] = std::max(cells_[cell], sum); });
-  }
-
-  void prefetch(Key key) const {
-    visit(key, [&](std::size_t cell) { __builtin_prefetch(cells_.data() + cell); });
   }
 
  private:
