@@ -109,6 +109,9 @@ class Batch:
         """The same rows, with targets and weights of their own."""
 
     def clear(self) -> None: ...
+    def release(self) -> None:
+        """As `clear`, and its memory is given back."""
+
     def __len__(self) -> int: ...
     @property
     def rows(self) -> int: ...

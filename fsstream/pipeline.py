@@ -2,13 +2,16 @@
 
 What comes out does not depend on the number of threads: a ticket keeps Blocks in the order they
 were read, and batches are handed over in the order of their tickets.
+
+A record that is longer than a block makes a Block of its own. One of those is in flight alone: nothing is
+read behind it before its rows have been learned and its memory has been given back.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fsstream._native import Batch
@@ -27,6 +30,12 @@ class Parsed:
     block: Block
     batch: Batch
 
+    def let_go(self) -> None:
+        """Give back the memory of a long record: whoever still holds this looks at it no more."""
+        if self.block.is_long:
+            self.block = replace(self.block, data=memoryview(b""))
+            self.batch.release()
+
     def lies_before(self, start: Position | None) -> bool:
         """Whether the rows have been seen by the run that goes on at the start."""
         return start is not None and self.block.end is not None and self.block.end <= start
@@ -37,7 +46,7 @@ class _Ticket:
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
-        self.block: Block | None = None  # None when ready: there are no more Blocks
+        self.parsed: Parsed | None = None  # None when ready: there are no more Blocks
         self.error: BaseException | None = None
         self.ready = threading.Event()
 
@@ -55,23 +64,31 @@ def parse_blocks(
     With `reuse` a batch is good until the next one is taken, else for as long as anybody holds it.
     """
     if threads == 1:
-        yield from _parse_here(blocks, make_parser(), skip_bad, reuse)
+        yield from _parse_here(blocks, make_parser, skip_bad, reuse)
     else:
         with _Workers(blocks, make_parser, workers=threads - 1, skip_bad=skip_bad, reuse=reuse) as workers:
             yield from workers
 
 
-def _parse_here(blocks: Iterator[Block], parser: Parser, skip_bad: bool, reuse: bool) -> Iterator[Parsed]:
-    batch = Batch()
-    for block in blocks:
-        _parse(parser, block, batch, skip_bad)
-        yield Parsed(block, batch)
+def _parse_here(
+    blocks: Iterator[Block], make_parser: Callable[[], Parser], skip_bad: bool, reuse: bool
+) -> Iterator[Parsed]:
+    batch, parser = Batch(), make_parser()
+    while (block := next(blocks, None)) is not None:
+        parsed = Parsed(block, batch)
+        del block
+        _parse(parser, parsed, skip_bad)
+        yield parsed
         if not reuse:
             batch = Batch()
+        elif parsed.block.is_long:
+            parser = make_parser()  # its scratch memory has the size of the record
+            parsed.let_go()
 
 
-def _parse(parser: Parser, block: Block, batch: Batch, skip_bad: bool) -> None:
-    parser.parse(block.data, batch, skip_bad, block.source, block.begins_source)
+def _parse(parser: Parser, parsed: Parsed, skip_bad: bool) -> None:
+    block = parsed.block
+    parser.parse(block.data, parsed.batch, skip_bad, block.source, block.begins_source)
 
 
 class _Workers:
@@ -90,14 +107,15 @@ class _Workers:
         self._reuse = reuse
         self._skip_bad = skip_bad
         self._turn = threading.Lock()  # held while a Block is read and its ticket queued
-        self._free: deque[Batch] = deque(Batch() for _ in range(2 * workers + 1))
+        self._batches = 2 * workers + 1
+        self._free: deque[Batch] = deque(Batch() for _ in range(self._batches))
         self._queue: deque[_Ticket] = deque()
         self._changed = threading.Condition()
         self._stopped = False
         self._reading = False
         # Daemons: a worker that waits for a stalled pipe must not keep the program from ending.
         self._threads = [
-            threading.Thread(target=self._work, args=(make_parser(),), daemon=True) for _ in range(workers)
+            threading.Thread(target=self._work, args=(make_parser,), daemon=True) for _ in range(workers)
         ]
 
     def __enter__(self) -> _Workers:
@@ -122,10 +140,12 @@ class _Workers:
             ticket.ready.wait()
             if ticket.error is not None:
                 raise ticket.error
-            if ticket.block is None:
+            if ticket.parsed is None:
                 return
-            yield Parsed(ticket.block, ticket.batch)
-            ticket.block = None
+            yield ticket.parsed
+            if self._reuse:
+                ticket.parsed.let_go()
+            ticket.parsed = None
             self._release(ticket.batch if self._reuse else Batch())
 
     def _release(self, batch: Batch) -> None:
@@ -133,21 +153,42 @@ class _Workers:
             self._free.append(batch)
             self._changed.notify_all()
 
-    def _work(self, parser: Parser) -> None:
-        while True:
+    def _work(self, make_parser: Callable[[], Parser]) -> None:
+        parser, more = make_parser(), True
+        while more:
             with self._turn:
                 ticket = self._next_ticket()
-            if ticket is None:
-                return
-            if ticket.block is not None and ticket.error is None:
-                try:
-                    _parse(parser, ticket.block, ticket.batch, self._skip_bad)
-                except BaseException as error:
-                    ticket.error = error
-            last = ticket.block is None or ticket.error is not None
-            ticket.ready.set()
-            if last:
-                return
+                if ticket is None:
+                    return
+                is_long = ticket.parsed is not None and ticket.parsed.block.is_long
+                if is_long:
+                    more = self._parse_alone(parser, ticket)
+                    parser = make_parser()  # its scratch memory has the size of the record
+            if not is_long:
+                more = self._parse(parser, ticket)
+
+    def _parse_alone(self, parser: Parser, ticket: _Ticket) -> bool:
+        """When all before it has been learned; and nothing is read until it has been, too."""
+        self._wait_until_free(self._batches - 1)
+        more = self._parse(parser, ticket)
+        self._wait_until_free(self._batches)
+        return more
+
+    def _wait_until_free(self, batches: int) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopped or len(self._free) == batches)
+
+    def _parse(self, parser: Parser, ticket: _Ticket) -> bool:
+        """Fill the ticket; whether there is more behind it."""
+        more = False
+        if ticket.parsed is not None and ticket.error is None:
+            try:
+                _parse(parser, ticket.parsed, self._skip_bad)
+                more = True
+            except BaseException as error:
+                ticket.error = error
+        ticket.ready.set()  # from here on it is the learner's
+        return more
 
     def _next_ticket(self) -> _Ticket | None:
         """Read a Block into the next place in line; None when the run is over."""
@@ -158,12 +199,13 @@ class _Workers:
             ticket = _Ticket(self._free.popleft())
         self._reading = True
         try:
-            ticket.block = next(self._blocks, None)
+            block = next(self._blocks, None)
+            ticket.parsed = None if block is None else Parsed(block, ticket.batch)
         except BaseException as error:
             ticket.error = error
         self._reading = False
         with self._changed:
-            self._stopped = self._stopped or ticket.block is None
+            self._stopped = self._stopped or ticket.parsed is None
             self._queue.append(ticket)
             self._changed.notify_all()
         return ticket

@@ -27,6 +27,7 @@ FOLDER = ROOT / "tests" / "fuzz"
 BUILD = ROOT / "build" / "fuzz"
 COUNTS = FOLDER / "counts.json"
 LINES = ("libsvm", "pairs", "tokens", "vw", "columns", "jsonl", "seq")
+TOGETHER = 32  # lines given at once by a quick run
 PARSERS = (*LINES, "csv", "tsv", "fasta", "fastq")
 TARGETS = (*PARSERS, "shapes", "spool")
 # An execution frees less than a megabyte: a longer memory of what was freed only costs time, as stacks of
@@ -100,7 +101,7 @@ def run(target: str, seconds: int, runs: int, seed: int, reached: Path) -> int |
     """How many inputs were tried; None when one was a finding. Those that are worth it go to `reached`."""
     done = subprocess.run(
         [named("fuzz", target), reached, FOLDER / "corpus" / target, f"-seed={seed}", f"-runs={runs}",
-         f"-max_total_time={seconds}", "-max_len=256", "-entropic=0", "-timeout=60", "-print_final_stats=1",
+         f"-max_total_time={seconds}", "-max_len=256", "-entropic=0", "-print_funcs=0", "-timeout=60", "-print_final_stats=1",
          f"-artifact_prefix={BUILD}/{target}-"],
         capture_output=True, text=True, check=False, env={**os.environ, **SANITIZERS},
     )  # fmt: skip
@@ -114,8 +115,9 @@ def run(target: str, seconds: int, runs: int, seed: int, reached: Path) -> int |
 def run_quick(target: str, seconds: int, runs: int, seed: int, reached: Path) -> int | None:
     """As `run`, without sanitizers, from the inputs that it kept and reached."""
     finding = BUILD / f"{target}-quick"
+    together = str(TOGETHER if target in LINES else 1)  # a quote or header would reach into the next input
     done = subprocess.run(
-        [named("quick", target), str(seconds), str(max(runs, 0)), str(seed), finding,
+        [named("quick", target), str(seconds), str(max(runs, 0)), str(seed), together, finding,
          FOLDER / "corpus" / target, reached],
         capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -4,9 +4,9 @@
     python -m scripts.fuzz_loaders --seconds 600 --count        # adds what ran to tests/fuzz/counts.json
 
 In: a small model, checkpoint, selection and config, made here. Bytes of text are changed as they are; an
-archive is changed inside, or in its bytes, and sealed with a digest that fits. A finding is an exception
-that is none of ours, one with another exit status than the loader's, or a number that is not finite: its
-traceback and the seed that makes it again are printed, and the exit status is 1.
+archive is changed inside, or in its bytes, and sealed with a digest that fits, or left with the one it had.
+A finding is an exception that is none of ours, one with another exit status than the loader's, or a number
+that is not finite: its traceback and the seed that makes it again are printed, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import argparse
 import hashlib
 import itertools
 import os
-import random
 import sys
 import tempfile
 import time
@@ -39,12 +38,12 @@ from fsstream.selection_reader import parse_selection
 from scripts.fuzz import add
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from fsstream.archive import Members
 
     # Takes what a generator draws; the exit statuses with which it may be refused.
-    Target = tuple[Callable[[random.Random], object], set[int]]
+    Target = tuple[Callable[["Draws"], object], set[int]]
 
 ROWS = b"".join(b"%d w%d:1 w%d:2 s%d:0.5\n" % (i % 2, i % 17, i * i % 13, i % 2) for i in range(60))
 CONFIG = b'k = 1\nformat = "libsvm"\nseed = 5\ninputs = ["a"]\nmemory = "1GB"\n[set]\nsketch_depth = 1\n'
@@ -52,63 +51,83 @@ LETTERS = b'\0\xff"=[]\n 1x.-{},:\\eE0e'
 DIGEST = 64
 
 
-def changed(value: Any, rng: random.Random) -> Any:
+class Draws:
+    """What is drawn for one changed file: `random.Random` takes longer to start than a loader needs."""
+
+    def __init__(self, seed: int) -> None:
+        self._state = seed * 0x9E3779B97F4A7C15 + 1
+
+    def below(self, bound: int) -> int:
+        """From 0 on: the high bits of a linear congruential generator."""
+        self._state = state = (self._state * 6364136223846793005 + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
+        return (state >> 33) * bound >> 31
+
+    def chance(self, share: float) -> bool:
+        """True so often."""
+        return self.below(1 << 30) < share * (1 << 30)
+
+    def choice(self, items: Sequence[Any]) -> Any:
+        """One of them."""
+        return items[self.below(len(items))]
+
+
+def changed(value: Any, rng: Draws) -> Any:
     """The same JSON value with one thing in it changed, left out or of another type."""
     odd = [None, -1, 0, 1.5, 2**70, "", "x", [], {}, [[]], True, "\udcff", float("nan"), 1e308]
-    if isinstance(value, dict) and value and rng.random() < 0.9:
+    if isinstance(value, dict) and value and rng.chance(0.9):
         key = rng.choice(sorted(value))
         rest = {name: inside for name, inside in value.items() if name != key}
-        return rest if rng.random() < 0.15 else {**rest, key: changed(value[key], rng)}
-    if isinstance(value, list | tuple) and value and rng.random() < 0.8:
-        place = rng.randrange(len(value))
+        return rest if rng.chance(0.15) else {**rest, key: changed(value[key], rng)}
+    if isinstance(value, list | tuple) and value and rng.chance(0.8):
+        place = rng.below(len(value))
         return [*value[:place], changed(value[place], rng), *value[place + 1 :]]
     return rng.choice(odd)
 
 
-def changed_array(array: Any, rng: random.Random) -> Any:
+def changed_array(array: Any, rng: Draws) -> Any:
     """Another length, another type, or another bit."""
-    way = rng.randrange(4)
+    way = rng.below(4)
     if way == 0:
         return array[: len(array) // 2] if array.ndim else array.reshape(1)
     if way == 1:
         return array.astype("f8" if array.dtype.kind != "f" else "u8")
     if way == 2 and array.dtype.kind == "f" and array.size:
         other = array.copy()
-        other.reshape(-1)[rng.randrange(array.size)] = rng.choice([np.nan, np.inf, -0.0, 1e30, -1.0])
+        other.reshape(-1)[rng.below(array.size)] = rng.choice([np.nan, np.inf, -0.0, 1e30, -1.0])
         return other
     raw = bytearray(array.tobytes() or b"\0")
-    raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+    raw[rng.below(len(raw))] ^= 1 << rng.below(8)
     return np.frombuffer(bytes(raw), array.dtype).reshape(array.shape) if array.nbytes else array
 
 
 def changed_parts(
-    meta: dict[str, Any], members: Members, rng: random.Random
+    meta: dict[str, Any], members: Members, rng: Draws
 ) -> tuple[dict[str, Any], Members]:
     """One thing in the description or in an array of an archive is another, or is left out."""
-    if rng.random() < 0.6:
+    if rng.chance(0.6):
         other = changed(meta, rng)
         return (other if isinstance(other, dict) else {}), members
     name = rng.choice(sorted(members))
-    if rng.random() < 0.25:
+    if rng.chance(0.25):
         return meta, {key: array for key, array in members.items() if key != name}
     with np.errstate(all="ignore"):
         return meta, {**members, name: changed_array(members[name], rng)}
 
 
-def changed_bytes(data: bytes, rng: random.Random) -> bytes:
+def changed_bytes(data: bytes, rng: Draws) -> bytes:
     """Some bytes are others, left out, or there twice."""
     made = bytearray(data)
-    for _ in range(rng.randint(1, 4)):
-        place = rng.randrange(len(made) + 1)
-        way = rng.randrange(4)
+    for _ in range(1 + rng.below(4)):
+        place = rng.below(len(made) + 1)
+        way = rng.below(4)
         if way == 0:
             made[place:place] = bytes([rng.choice(LETTERS)])
         elif way == 1:
-            del made[place : place + rng.randint(1, 8)]
+            del made[place : place + 1 + rng.below(8)]
         elif way == 2:
-            made[place:place] = made[place : place + rng.randint(1, 30)]
+            made[place:place] = made[place : place + 1 + rng.below(30)]
         elif place < len(made):
-            made[place] = rng.choice(LETTERS) if rng.random() < 0.5 else rng.randrange(256)
+            made[place] = rng.choice(LETTERS) if rng.chance(0.5) else rng.below(256)
     return bytes(made)
 
 
@@ -132,33 +151,40 @@ def targets(folder: Path) -> dict[str, Target]:
     lines = selection_lines(learned.selection)
     table = b"rank,feature,weight\n1,w1,0.5\n2,s1,-0.25\n"
 
-    def read_model(rng: random.Random) -> None:
+    def unpack_unsealed(rng: Draws) -> None:
+        other = changed_bytes(plain, rng)
+        unpack(other, "model")
+        if other != plain:
+            raise ArithmeticError("read, with a digest that does not fit")
+
+    def read_model(rng: Draws) -> None:
         found = model_of(*changed_parts(*model, rng), "model")
         found.predictor()
         selection_lines(found.selection)
 
-    def go_on(rng: random.Random) -> None:
+    def go_on(rng: Draws) -> None:
         found = checkpoint_of(*changed_parts(*checkpoint, rng), str(saved))
         run.resume(found, found.resumed(ResumeOptions(checkpoint_file=str(saved))))
 
-    def merged(rng: random.Random) -> None:
-        parts = [stateful if rng.random() < 0.7 else model, stateful]
+    def merged(rng: Draws) -> None:
+        parts = [stateful if rng.chance(0.7) else model, stateful]
         models = [model_of(*changed_parts(*parts[0], rng), "one"), model_of(*parts[1], "two")]
-        if rng.random() < 0.5:
+        if rng.chance(0.5):
             models.reverse()
         found = merge(models, ["one", "two"])
         if not (np.isfinite(found.selection.weights).all() and np.isfinite(found.intercepts).all()):
             raise ArithmeticError("a weight is no finite number")
 
-    def read_selection(rng: random.Random) -> None:
+    def read_selection(rng: Draws) -> None:
         found, _ = parse_selection(changed_bytes(rng.choice([lines, table]), rng), "words")
         selection_lines(found)
 
-    def read_config(rng: random.Random) -> None:
+    def read_config(rng: Draws) -> None:
         SelectOptions(**config_of(changed_bytes(CONFIG, rng), "c.toml", SelectOptions)).check()
 
     return {
         "archive": (lambda rng: unpack(sealed(changed_bytes(plain, rng)), "model"), {5}),
+        "unsealed": (unpack_unsealed, {5}),
         "model": (read_model, {2, 5}),
         "model bytes": (lambda rng: parse_model(sealed(changed_bytes(plain, rng)), "model"), {5}),
         "checkpoint": (lambda rng: checkpoint_of(*changed_parts(*checkpoint, rng), "saved"), {5}),
@@ -173,9 +199,7 @@ def attempt(target: Target, seed: int) -> tuple[int, str]:
     """The exit status of one changed file, and what is wrong with it, if anything is."""
     take, allowed = target
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            take(random.Random(seed))
+        take(Draws(seed))
     except FsstreamError as error:
         wrong = "" if error.exit_code in allowed else f"exit {error.exit_code}: {error.message}"
         return error.exit_code, wrong
@@ -189,13 +213,15 @@ def tried(target: Target, seeds: Iterable[int], seconds: float) -> tuple[int, li
     until = time.monotonic() + (seconds or float("inf"))
     findings: list[tuple[int, str]] = []
     runs = 0
-    for seed in seeds:
-        if time.monotonic() > until or len(findings) > 20:
-            break
-        wrong = attempt(target, seed)[1]
-        runs += 1
-        if wrong:
-            findings.append((seed, wrong))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a warning is a finding
+        for seed in seeds:
+            if time.monotonic() > until or len(findings) > 20:
+                break
+            wrong = attempt(target, seed)[1]
+            runs += 1
+            if wrong:
+                findings.append((seed, wrong))
     return runs, findings
 
 

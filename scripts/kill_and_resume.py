@@ -3,7 +3,7 @@
     python scripts/kill_and_resume.py --kills 1000              # at random moments, for each backend family
     python scripts/kill_and_resume.py --steps 1 2 5             # at each named step of writing a checkpoint
 
-Every line of output is a JSON object. The exit status is 1 when any output was not the same, byte for byte.
+Every line of output is a JSON object, for kills at random the sums of a family up to then. The exit status is 1 when any output was not the same, byte for byte.
 A run is a fork of this process, so that a kill costs milliseconds and not a start of Python.
 """
 
@@ -168,12 +168,12 @@ def kill_at_random(family: str, kills: int, rng: random.Random) -> int:
         if Path("saved").exists():
             wrong += finished(["resume", "saved"])[0] != whole
             compared += 1
-    left = [path.name for path in Path().iterdir() if path.name.endswith(".tmp")]
-    result = {
-        "family": family, "kills": done, "resumed": resumed, "compared": compared, "not_the_same": wrong,
-        "seconds": round(time.monotonic() - started, 1), "left_over": len(left),
-    }  # fmt: skip
-    print(json.dumps(result), flush=True)
+        left = [path.name for path in Path().iterdir() if path.name.endswith(".tmp")]
+        so_far = {
+            "family": family, "kills": done, "resumed": resumed, "compared": compared, "not_the_same": wrong,
+            "seconds": round(time.monotonic() - started, 1), "left_over": len(left),
+        }  # fmt: skip
+        print(json.dumps(so_far), flush=True)
     return wrong
 
 

@@ -6,12 +6,17 @@ the front of the next one:
 
     |<---- whole records: the Block ---->|<- begun ->|        the buffer, full
     |<- begun ->|<-------- read here next -------->|          the next one
+
+A record that does not fit goes on in a buffer that holds the longest one allowed: of that, pages are taken only
+as it is filled, a quarter of what is there at a time, so that little of what follows the record is in its Block.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from fsstream._native import count_lines
 from fsstream.errors import DataError
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 1 << 19
 RECORD_LIMIT = 64 << 20
+LONG_BLOCK = 2 << 20  # bytes; beyond the size of blocks, so that only a long record makes such a one
 
 
 @dataclass(frozen=True, order=True)
@@ -49,6 +55,11 @@ class Block:
     first_line: int  # of the first record, counted from 1 in each source
     offset: int  # of the first byte in the plain (decompressed) source
     end: Position | None = None  # where the next one begins, when positions are kept
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it takes more memory than is kept ready for blocks."""
+        return len(self.data) > LONG_BLOCK
 
     @property
     def begins_source(self) -> bool:
@@ -131,7 +142,7 @@ def read_blocks(
         while not whole and not ended:
             if filled == len(buffer):
                 buffer = _longer(buffer, limit + 1)
-            filled, ended = _fill(stream, buffer, filled)
+            filled, ended = _fill(stream, buffer[: max(buffers.size, filled + filled // 4)], filled)
             whole = filled if ended else head(buffer[: min(filled, limit)])
             if not whole and filled > limit:
                 raise too_long(source, line, limit)
@@ -181,7 +192,7 @@ def _fill(stream: ByteStream, buffer: memoryview, filled: int) -> tuple[int, boo
 
 
 def _longer(buffer: memoryview, most: int) -> memoryview:
-    """The same bytes with as much room again, for a record that does not fit."""
-    longer = memoryview(bytearray(min(max(2 * len(buffer), 16), most)))
+    """The same bytes with as much room as any record may need; memory is taken when it is written."""
+    longer = memoryview(np.empty(most, np.uint8))
     longer[: len(buffer)] = buffer
     return longer

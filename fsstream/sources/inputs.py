@@ -157,7 +157,6 @@ class Stream:
         self._bytes = plain_bytes(raw)
         self.packed = self._bytes is not raw
         self._ahead = bytearray()  # looked at before it is read
-        self._replayed = 0  # how much of it has been read since
         self._ended = False
 
     @property
@@ -172,13 +171,11 @@ class Stream:
 
     def readinto(self, buffer: memoryview, /) -> int:
         """As ByteStream: what was looked at comes first."""
-        left = len(self._ahead) - self._replayed
-        if not left:
-            self._ahead, self._replayed = bytearray(), 0
+        if not self._ahead:
             return 0 if self._ended else self._bytes.readinto(buffer)
-        count = min(left, len(buffer))
-        buffer[:count] = memoryview(self._ahead)[self._replayed : self._replayed + count]
-        self._replayed += count
+        count = min(len(self._ahead), len(buffer))
+        buffer[:count] = memoryview(self._ahead)[:count]
+        del self._ahead[:count]  # gives memory back by halves
         return count
 
     def peek(self, records: int, take: Take, limit: int, longest: int) -> tuple[int, int, bool]:
@@ -343,6 +340,7 @@ class Input:
                 if reached == here:
                     self._check(here, reached)
                 yield replace(block, end=reached)
+            del whole, block  # a long one is gone before the next one is read
         if here is not None and reached < here:
             self._check(here, reached)
 

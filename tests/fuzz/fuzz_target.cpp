@@ -34,61 +34,51 @@ namespace {
 
 using namespace fsstream;
 
-// Things as plain bytes, one behind the other, to be compared.
-class Bytes {
+// The rows of a text that was parsed whole, against those of its parts as they come: bits, names, bad records and
+// all places must be the same.
+class Comparison {
  public:
-  void clear() { bytes_.clear(); }
-  bool operator==(const Bytes& other) const {
-    return std::string_view(bytes_.data(), bytes_.size()) == std::string_view(other.bytes_.data(), other.bytes_.size());
-  }
-  void raw(const void* data, std::size_t size) { bytes_.append(static_cast<const char*>(data), size); }
-  void number(std::uint64_t value) { raw(&value, sizeof value); }
-  void text(std::string_view value) {
-    number(value.size());
-    raw(value.data(), value.size());
-  }
+  explicit Comparison(const Batch& whole) : whole_(whole) {}
 
- private:
-  Buffer<char> bytes_;
-};
-
-// What a parser made of a text: rows and bad records, with their places in it.
-struct Seen {
-  Bytes rows;
-  Bytes bad;
-  bool operator==(const Seen&) const = default;
-
-  void clear() {
-    rows.clear();
-    bad.clear();
+  // `offset`: of the part in the whole text.
+  bool take(const Batch& part, std::size_t offset) {
+    if (part.rows() > whole_.rows() - row_ || part.bad.size() > whole_.bad.size() - bad_) return false;
+    const std::size_t entries = part.entries(), begin = whole_.row_begin(row_);
+    if (entries > whole_.entries() - begin) return false;
+    bool same = equal(part.label_values, whole_.label_values, row_, part.rows()) &&
+                equal(part.importance, whole_.importance, row_, part.rows()) &&
+                equal(part.keys, whole_.keys, begin, entries) && equal(part.values, whole_.values, begin, entries);
+    for (std::size_t r = 0; r < part.rows(); ++r, ++row_) same = same && same_row(part, r, offset, begin);
+    if (part.naming == Naming::kText)
+      for (std::size_t j = 0; j < entries; ++j)
+        same = same && part.view(part.names[j]) == whole_.view(whole_.names[begin + j]);
+    for (const BadRecord& record : part.bad) same = same && same_bad(record, whole_.bad[bad_++], offset);
+    windows_ += part.skipped_windows;
+    return same;
   }
 
-  // `offset`: of the batch's text in the whole.
-  void add(const Batch& batch, std::size_t offset) {
-    for (std::size_t row = 0; row < batch.rows(); ++row) add_row(batch, row, offset);
-    for (const BadRecord& record : batch.bad) {
-      bad.number(offset + record.record);
-      bad.number(record.length);
-      bad.number(offset + record.column);
-      bad.text(record.expected);
-    }
+  bool complete() const {
+    return row_ == whole_.rows() && bad_ == whole_.bad.size() && windows_ == whole_.skipped_windows;
   }
 
  private:
-  void add_row(const Batch& batch, std::size_t row, std::size_t offset) {
-    rows.text(batch.view(batch.labels[row]));
-    if (!batch.tags.empty()) rows.text(batch.view(batch.tags[row]));
-    rows.number(std::bit_cast<std::uint64_t>(batch.label_values[row]));
-    rows.number(std::bit_cast<std::uint32_t>(batch.importance[row]));
-    rows.number(offset + batch.records[row]);
-    const std::size_t begin = batch.row_begin(row);
-    const std::size_t entries = batch.row_end(row) - begin;
-    rows.number(entries);
-    rows.raw(batch.keys.data() + begin, entries * sizeof(Key));
-    rows.raw(batch.values.data() + begin, entries * sizeof(float));
-    if (batch.naming != Naming::kText) return;
-    for (std::size_t j = begin; j < begin + entries; ++j) rows.text(batch.view(batch.names[j]));
+  template <class T>
+  static bool equal(const Buffer<T>& part, const Buffer<T>& whole, std::size_t at, std::size_t count) {
+    return count == 0 || std::memcmp(part.data(), whole.data() + at, count * sizeof(T)) == 0;
   }
+  bool same_row(const Batch& part, std::size_t r, std::size_t offset, std::size_t begin) const {
+    return part.view(part.labels[r]) == whole_.view(whole_.labels[row_]) &&
+           part.tags.empty() == whole_.tags.empty() &&
+           (part.tags.empty() || part.view(part.tags[r]) == whole_.view(whole_.tags[row_])) &&
+           offset + part.records[r] == whole_.records[row_] && begin + part.row_end(r) == whole_.row_end(row_);
+  }
+  static bool same_bad(const BadRecord& a, const BadRecord& b, std::size_t offset) {
+    return offset + a.record == b.record && a.length == b.length && offset + a.column == b.column &&
+           std::string_view(a.expected) == b.expected;
+  }
+
+  const Batch& whole_;
+  std::size_t row_ = 0, bad_ = 0, windows_ = 0;  // compared so far
 };
 
 using Head = std::function<std::size_t(std::string_view)>;
@@ -153,36 +143,46 @@ class ParserCheck {
   explicit ParserCheck(const Target& target) : target_(target), kept_(target.make()), other_(target.make()) {}
 
   void operator()(std::string_view text, std::size_t draw) {
-    whole_.clear();
-    if (FSSTREAM_EXACT_BUFFERS) {
-      Batch fresh;
-      parse(*target_.make(), fresh, text, 0, whole_);
-    } else {
-      parse(*other_, other_batch_, text, 0, whole_);
-    }
     const std::size_t cut = text.empty() ? 0 : target_.head(text.substr(0, draw % (text.size() + 1)));
-    parts_.clear();
-    if (cut != 0) parse(*kept_, batch_, text.substr(0, cut), 0, parts_);
-    if (cut != text.size()) parse(*kept_, batch_, text.substr(cut), cut, parts_);
-    if (parts_ == whole_) return;
+    if (same(text, cut)) return;
     std::fprintf(stderr, "not the same when cut at %zu of %zu\n", cut, text.size());
     std::abort();
   }
 
  private:
-  static void parse(Parser& parser, Batch& batch, std::string_view text, std::size_t offset, Seen& seen) {
-    const Exact block(FSSTREAM_EXACT_BUFFERS ? text : std::string_view());
-    batch.start(FSSTREAM_EXACT_BUFFERS ? block.view() : text, nullptr);
+  bool same(std::string_view text, std::size_t cut) {
+    if (!FSSTREAM_EXACT_BUFFERS) {
+      parse(*other_, other_batch_, text, 0);
+      return same_in_parts(other_batch_, text, cut);
+    }
+    const Exact block(text);
+    Batch fresh;
+    parse(*target_.make(), fresh, block.view(), 0);
+    return same_in_parts(fresh, text, cut);
+  }
+
+  bool same_in_parts(const Batch& whole, std::string_view text, std::size_t cut) {
+    Comparison comparison(whole);
+    bool same = true;
+    for (const auto& [begin, end] : {std::pair{std::size_t{0}, cut}, {cut, text.size()}}) {
+      if (begin == end) continue;
+      const Exact block(FSSTREAM_EXACT_BUFFERS ? text.substr(begin, end - begin) : std::string_view());
+      parse(*kept_, batch_, FSSTREAM_EXACT_BUFFERS ? block.view() : text.substr(begin, end - begin), begin);
+      same = same && comparison.take(batch_, begin);
+    }
+    return same && comparison.complete();
+  }
+
+  static void parse(Parser& parser, Batch& batch, std::string_view text, std::size_t offset) {
+    batch.start(text, nullptr);
     batch.source = "fuzzed";
     batch.starts_source = offset == 0;
     parser.parse(batch, true);
-    seen.add(batch, offset);
   }
 
   const Target& target_;
   std::unique_ptr<Parser> kept_, other_;
   Batch batch_, other_batch_;
-  Seen whole_, parts_;
 };
 
 // A chunk of a spool is what was written, or refused.
@@ -192,8 +192,7 @@ void check_spool(std::string_view bytes) {
   try {
     Batch batch;
     decode_chunk(chunk, exact, batch);
-    Seen seen;
-    seen.add(batch, 0);
+    if (!Comparison(batch).take(batch, 0)) std::abort();  // looks at all of it
     if (batch.rows() != 0) origin_of(chunk, batch.rows() - 1);
   } catch (const CorruptData&) {
     return;

@@ -11,6 +11,7 @@ from scripts.fuzz_loaders import attempt, targets
 
 CHANGES = {
     "archive": 300,
+    "unsealed": 300,
     "model": 300,
     "model bytes": 300,
     "checkpoint": 300,

@@ -171,6 +171,7 @@ void bind_core(nb::module_& m) {
                   nb::arg("labels") = nb::none())
       .def("copy", &copy_of)
       .def("clear", [](Batch& batch) { batch.start({}, nullptr); })
+      .def("release", [](Batch& batch) { batch = Batch(); })
       .def("__len__", &Batch::rows)
       .def_prop_ro("rows", &Batch::rows)
       .def_prop_ro("entries", &Batch::entries)
