@@ -134,6 +134,10 @@ class Batch:
     @property
     def skipped_windows(self) -> int: ...
     @property
+    def collisions(self) -> int:
+        """Entries that were added to one of another name in their row, since both have one key."""
+
+    @property
     def bad(self) -> list[tuple[int, int, int, str, str | None]]: ...
     @property
     def source(self) -> bytes: ...
@@ -189,6 +193,9 @@ class Parser:
         source: str = "",
         starts_source: bool = True,
     ) -> None: ...
+
+def count_fields(buffer: Buffer, separators: bytes) -> int:
+    """Runs of bytes that are none of the separators."""
 
 def fasta_head(buffer: Buffer) -> int: ...
 def fastq_head(buffer: Buffer) -> int: ...

@@ -1,9 +1,21 @@
-"""How much memory this process has used."""
+"""How much memory this process has used, and what a long record may still take."""
 
 from __future__ import annotations
 
+import os
 import resource
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fsstream.errors import LimitError
+from fsstream.units import show_size
+
+if TYPE_CHECKING:
+    from fsstream.sources import Block
+
+_PROGRAM = 24 << 20  # beside --memory: what is left of 64 MB when Python and its packages are there
+_ENTRY = 28  # bytes: key, value, name, and its place in the table that finds repeated ones
+_PAGE = os.sysconf("SC_PAGESIZE")
 
 
 def peak_memory(process: int | None = None) -> int:
@@ -20,3 +32,35 @@ def peak_memory(process: int | None = None) -> int:
     if process is not None:
         return 0
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def resident_memory() -> int:
+    """Bytes that are in memory now; 0 where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+class Room:
+    """Where a record that is longer than a block is refused: before more is made of it than memory allows.
+
+    What is held then, by whatever part of a run, is in memory and can be asked for; what the record will
+    take is bounded by the number of its fields.
+    """
+
+    def __init__(self, memory: int) -> None:
+        self._memory = memory
+        self._most = resident_memory() + memory + _PROGRAM
+        self.per_entry = 0  # bytes that the learner needs for each entry of the longest row
+
+    def check(self, block: Block, entries: int) -> None:
+        """LimitError when rows of so many entries may not fit."""
+        needed, left = entries * (_ENTRY + self.per_entry), self._most - resident_memory()
+        if needed > left:
+            raise LimitError(
+                f"{block.source}:{block.first_line}: a record of {show_size(len(block.data))} with "
+                f"{entries:,} features needs {show_size(needed)} more, and --memory "
+                f"{show_size(self._memory)} leaves {show_size(max(left, 0))}",
+                hint=f"raise --memory by {show_size(needed - left)}",
+            )

@@ -58,37 +58,49 @@ def parse_blocks(
     threads: int,
     skip_bad: bool,
     reuse: bool = True,
+    check_long: Callable[[Block], None] = lambda _: None,
 ) -> Iterator[Parsed]:
     """Parse with `threads` - 1 threads beside the caller's; with one thread, in the caller's.
 
     With `reuse` a batch is good until the next one is taken, else for as long as anybody holds it.
+    A long block is shown to `check_long` before it is parsed, when all before it has been learned.
     """
+    parsing = _Parsing(make_parser, skip_bad, check_long)
     if threads == 1:
-        yield from _parse_here(blocks, make_parser, skip_bad, reuse)
+        yield from _parse_here(blocks, parsing, reuse)
     else:
-        with _Workers(blocks, make_parser, workers=threads - 1, skip_bad=skip_bad, reuse=reuse) as workers:
+        with _Workers(blocks, parsing, workers=threads - 1, reuse=reuse) as workers:
             yield from workers
 
 
-def _parse_here(
-    blocks: Iterator[Block], make_parser: Callable[[], Parser], skip_bad: bool, reuse: bool
-) -> Iterator[Parsed]:
-    batch, parser = Batch(), make_parser()
+@dataclass(frozen=True)
+class _Parsing:
+    """How blocks become rows, in whatever thread."""
+
+    make_parser: Callable[[], Parser]
+    skip_bad: bool
+    check_long: Callable[[Block], None]
+
+    def parse(self, parser: Parser, parsed: Parsed) -> None:
+        """Fill the batch from the block."""
+        block = parsed.block
+        if block.is_long:
+            self.check_long(block)
+            parser = self.make_parser()  # its scratch memory has the size of the record
+        parser.parse(block.data, parsed.batch, self.skip_bad, block.source, block.begins_source)
+
+
+def _parse_here(blocks: Iterator[Block], parsing: _Parsing, reuse: bool) -> Iterator[Parsed]:
+    batch, parser = Batch(), parsing.make_parser()
     while (block := next(blocks, None)) is not None:
         parsed = Parsed(block, batch)
         del block
-        _parse(parser, parsed, skip_bad)
+        parsing.parse(parser, parsed)
         yield parsed
-        if not reuse:
-            batch = Batch()
-        elif parsed.block.is_long:
-            parser = make_parser()  # its scratch memory has the size of the record
+        if reuse:
             parsed.let_go()
-
-
-def _parse(parser: Parser, parsed: Parsed, skip_bad: bool) -> None:
-    block = parsed.block
-    parser.parse(block.data, parsed.batch, skip_bad, block.source, block.begins_source)
+        else:
+            batch = Batch()
 
 
 class _Workers:
@@ -97,15 +109,14 @@ class _Workers:
     def __init__(
         self,
         blocks: Iterator[Block],
-        make_parser: Callable[[], Parser],
+        parsing: _Parsing,
         *,
         workers: int,
-        skip_bad: bool,
         reuse: bool,
     ) -> None:
         self._blocks = blocks
+        self._parsing = parsing
         self._reuse = reuse
-        self._skip_bad = skip_bad
         self._turn = threading.Lock()  # held while a Block is read and its ticket queued
         self._batches = 2 * workers + 1
         self._free: deque[Batch] = deque(Batch() for _ in range(self._batches))
@@ -115,7 +126,8 @@ class _Workers:
         self._reading = False
         # Daemons: a worker that waits for a stalled pipe must not keep the program from ending.
         self._threads = [
-            threading.Thread(target=self._work, args=(make_parser,), daemon=True) for _ in range(workers)
+            threading.Thread(target=self._work, args=(parsing.make_parser(),), daemon=True)
+            for _ in range(workers)
         ]
 
     def __enter__(self) -> _Workers:
@@ -153,8 +165,8 @@ class _Workers:
             self._free.append(batch)
             self._changed.notify_all()
 
-    def _work(self, make_parser: Callable[[], Parser]) -> None:
-        parser, more = make_parser(), True
+    def _work(self, parser: Parser) -> None:
+        more = True
         while more:
             with self._turn:
                 ticket = self._next_ticket()
@@ -163,7 +175,6 @@ class _Workers:
                 is_long = ticket.parsed is not None and ticket.parsed.block.is_long
                 if is_long:
                     more = self._parse_alone(parser, ticket)
-                    parser = make_parser()  # its scratch memory has the size of the record
             if not is_long:
                 more = self._parse(parser, ticket)
 
@@ -183,7 +194,7 @@ class _Workers:
         more = False
         if ticket.parsed is not None and ticket.error is None:
             try:
-                _parse(parser, ticket.parsed, self._skip_bad)
+                self._parsing.parse(parser, ticket.parsed)
                 more = True
             except BaseException as error:
                 ticket.error = error

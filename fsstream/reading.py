@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from fsstream._native import Batch, NameFilter
 from fsstream.bad_records import BadRecords
 from fsstream.config import ApplyOptions, SelectOptions
-from fsstream.formats import detect, format_named, make_parser, tables, take_of
+from fsstream.formats import detect, format_named, make_parser, most_entries, tables, take_of
 from fsstream.formats.options import FormatOptions
+from fsstream.memory import Room
 from fsstream.pipeline import Parsed, parse_blocks
 from fsstream.rows import RowSource
 from fsstream.sources import PEEK_RECORDS, Input, Source, cut
@@ -44,9 +45,11 @@ class AnyReading(ABC):
         self._options = options
         self.bad = BadRecords(options)
         self.skipped_windows = 0
+        self.collisions = 0  # of names within a row
         self.entries = 0
         self.notes: list[str] = []  # what a person should know: said once, kept for the summary
         self.digest = ""  # of the whole input, once it has been seen
+        self.room = Room(options.memory_bytes) if isinstance(options, SelectOptions) else None
 
     @property
     @abstractmethod
@@ -88,6 +91,7 @@ class AnyReading(ABC):
         return {
             "entries": self.entries,
             "skipped_windows": self.skipped_windows,
+            "collisions": self.collisions,
             "bad": self.bad.count,
             "first_bad": list(self.bad.first),
             "bad_bytes": self.bad.written,
@@ -98,6 +102,7 @@ class AnyReading(ABC):
     def go_on(self, counts: Mapping[str, Any], notes: list[str]) -> None:
         """Take over the counts of a run that was interrupted."""
         self.entries, self.skipped_windows = int(counts["entries"]), int(counts["skipped_windows"])
+        self.collisions = int(counts.get("collisions", 0))
         self.digest, self.notes = str(counts["digest"]), notes
         self.bad.first = [str(message) for message in counts["first_bad"]]
         self.bad.go_on(int(counts["bad"]), int(counts["bad_bytes"]), counted=bool(counts["counted"]))
@@ -109,6 +114,7 @@ class AnyReading(ABC):
                 if first_pass:
                     self.entries += parsed.batch.entries
                     self.skipped_windows += parsed.batch.skipped_windows
+                    self.collisions += parsed.batch.collisions
                 self.bad.take(parsed)
             yield parsed
         self.bad.counted = True
@@ -157,6 +163,9 @@ class Reading(AnyReading):
         batch, parser = Batch(), self._label_parser()
         for block in self._beginning:
             for at, data in enumerate(cut(block.data, self._format.head)):
+                piece = dataclasses.replace(block, data=data)
+                if piece.is_long:
+                    self._check_long(piece)
                 parser.parse(data, batch, True, block.source, at == 0)
                 texts += batch.labels()
                 values += batch.label_values.tolist()
@@ -175,6 +184,7 @@ class Reading(AnyReading):
             threads=self._options.thread_count,
             skip_bad=self._options.on_bad_line == "skip",
             reuse=reuse,
+            check_long=self._check_long,
         )
         yield from self._counted(parsed_blocks, start)
         if self.digest and self.input.digest != self.digest:
@@ -188,6 +198,10 @@ class Reading(AnyReading):
             return self.input.peek()
         header = name in ("csv", "tsv") and not self._options.no_header
         return self.input.peek(PEEK_RECORDS + header, take)
+
+    def _check_long(self, block: Block) -> None:
+        if self.room is not None:
+            self.room.check(block, most_entries(self.format, self.format_options, block.data))
 
     def _label_parser(self) -> Parser:
         """For a look at labels alone: of a long sequence nothing but its letters is counted."""

@@ -1,6 +1,6 @@
 """What a run ends with and its user may not expect: said in a note, since it is no error.
 
-In: the options and the model. Out: sentences.
+In: the options, the model, and what was counted in its rows. Out: sentences.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from fsstream.model import Model
 
 
-def remarks(options: SelectOptions, model: Model) -> Iterator[str]:
-    """Fewer features than asked for; weights of classes that are not there."""
+def remarks(options: SelectOptions, model: Model, collisions: int) -> Iterator[str]:
+    """Fewer features than asked for; weights of classes that are not there; names that met within a row."""
+    if collisions:
+        yield (
+            f"{collisions} values were added to that of another name in their row, with which they share 64 bits"
+        )
     lists = len(model.labels) if model.kind == "classes" else 1
     found = len(model.selection)
     if options.k is not None and found < options.k * lists:

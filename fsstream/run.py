@@ -123,6 +123,8 @@ def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: C
             reading = opened.enter_context(
                 closing(make_reading(options, source, keep_positions=saving.wanted))
             )
+        if reading.room is not None:
+            reading.room.per_entry = chosen.entry_bytes
         if before is not None:
             with fitting("the checkpoint"):
                 reading.go_on(before.counts, before.notes)
@@ -131,7 +133,7 @@ def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: C
         run = _Run(options, chosen, reading, feed, saving=saving, before=before)
         run.learn()
         model = run.model()
-        for remark in remarks(options, model):
+        for remark in remarks(options, model, reading.collisions):
             reading.note(remark)
         return Outcome(model, run.summary(model, time.monotonic() - started))
 
@@ -277,6 +279,7 @@ class _Run:
                 "bad_records": self._reading.bad.count,
                 "first_bad_records": self._reading.bad.first,
                 "skipped_windows": self._reading.skipped_windows,
+                "collisions_within_rows": self._reading.collisions,
                 **self._reading.recipe(),
             },
             "task": {"kind": model.kind, "loss": model.loss, "labels": model.labels},

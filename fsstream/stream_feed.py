@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from fsstream.reading import AnyReading
     from fsstream.signals import StopSignals
 
+SPOOLED_ENTRY = 72  # bytes that an entry of the longest row takes while it is encoded, with a name of 16
+
 
 @dataclass(frozen=True)
 class Place:
@@ -60,6 +62,8 @@ class StreamFeed:
         spooled = options.shuffle or (again and not reading.input.rereadable) or start.batches > 0
         self._spool = Spool(options.spool_dir) if spooled else None
         self._spool_full = False
+        if self._spool is not None and reading.room is not None:
+            reading.room.per_entry += SPOOLED_ENTRY
 
     def close(self) -> None:
         """Remove the spool."""

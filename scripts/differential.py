@@ -1,11 +1,12 @@
 """Millions of random inputs, read by fsstream and by programs that know nothing of it.
 
-    python scripts/differential.py [--lines N] [--numbers N] [--names N] [--reads N] [--seed N]
+    python scripts/differential.py [--lines N] [--numbers N] [--names N] [--reads N] [--jellyfish N] [--seed N]
 
     lines     libsvm text against scikit-learn's svmlight loader
     numbers   decimals of all lengths against Python's float, rounded once more to float32
     names     bytes of every length against the mmh3 package
     reads     k-mers of DNA with gaps, with and without strand, against a dict of words
+    jellyfish the k-mers of as many reads together against that program, where it is installed
 
 Ends with 1 at the first difference, and prints it.
 """
@@ -16,9 +17,13 @@ import argparse
 import io
 import itertools
 import random
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mmh3
@@ -115,6 +120,28 @@ def check_reads(count: int, rng: random.Random) -> None:
     assert at == count
 
 
+def check_jellyfish(count: int, rng: random.Random) -> None:
+    """Counts over all reads, as fasta, against `jellyfish count` and `dump`."""
+    length, canonical = rng.randint(2, 32), rng.random() < 0.5
+    letters, often = "ACGTacgtN", (9, 9, 9, 9, 1, 1, 1, 1, 1)
+    reads = ["".join(rng.choices(letters, often, k=rng.randint(1, 90))) for _ in range(count)]
+    text = "".join(f">read{at} label=1\n{read}\n" for at, read in enumerate(reads))
+    found: Counter[str] = Counter()
+    for rows in rows_of(text.encode(), format="fasta", kmer=length, canonical=canonical):
+        for name, value in zip(rows.names, rows.values.tolist(), strict=True):
+            found[name] += int(value)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "reads.fa").write_text(text)
+        strands = ["-C"] if canonical else []
+        counting = ["count", "-m", str(length), "-s", "1M", "-t", "1", *strands, "-o", "counts", "reads.fa"]
+        subprocess.run(["jellyfish", *counting], cwd=folder, check=True)
+        dumped = subprocess.run(
+            ["jellyfish", "dump", "-c", "counts"], cwd=folder, check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
+    theirs = {word: int(often) for word, often in map(str.split, dumped.splitlines())}
+    assert found == theirs, (length, canonical, set(found.items()) ^ set(theirs.items()))
+
+
 def words(read: str, length: int, canonical: bool) -> Iterator[str]:
     """The windows of a read without other letters, each as itself or as the smaller strand."""
     for begin in range(len(read) - length + 1):
@@ -123,8 +150,17 @@ def words(read: str, length: int, canonical: bool) -> Iterator[str]:
             yield min(word, word[::-1].translate(COMPLEMENT)) if canonical else word
 
 
-CHECKS = {"lines": check_lines, "numbers": check_numbers, "names": check_names, "reads": check_reads}
-COUNTS = {"lines": 1_000_000, "numbers": 1_000_000, "names": 10_000_000, "reads": 100_000}
+CHECKS = {
+    "lines": check_lines, "numbers": check_numbers, "names": check_names, "reads": check_reads,
+    "jellyfish": check_jellyfish,
+}  # fmt: skip
+COUNTS = {
+    "lines": 1_000_000,
+    "numbers": 1_000_000,
+    "names": 10_000_000,
+    "reads": 100_000,
+    "jellyfish": 100_000,
+}
 
 
 def main() -> int:
@@ -136,6 +172,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     given = vars(parser.parse_args())
     for name, check in CHECKS.items():
+        if name == "jellyfish" and shutil.which(name) is None:
+            print("jellyfish: skipped: it is not installed (Debian, Ubuntu: apt install jellyfish)")
+            continue
         rng = random.Random(f"{name} {given['seed']}")
         left = given[name]
         while left > 0:

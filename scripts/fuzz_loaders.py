@@ -100,9 +100,7 @@ def changed_array(array: Any, rng: Draws) -> Any:
     return np.frombuffer(bytes(raw), array.dtype).reshape(array.shape) if array.nbytes else array
 
 
-def changed_parts(
-    meta: dict[str, Any], members: Members, rng: Draws
-) -> tuple[dict[str, Any], Members]:
+def changed_parts(meta: dict[str, Any], members: Members, rng: Draws) -> tuple[dict[str, Any], Members]:
     """One thing in the description or in an array of an archive is another, or is left out."""
     if rng.chance(0.6):
         other = changed(meta, rng)

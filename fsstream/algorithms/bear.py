@@ -58,6 +58,7 @@ class Bear(SgdLearner):
     auto_binary_loss: ClassVar[str] = "logistic"
     state_refusal: ClassVar[str | None] = "the curvature of one shard says nothing of another's rows"
     intercept_default: ClassVar[bool] = True
+    entry_bytes: ClassVar[int] = 128
     uses: ClassVar[frozenset[str]] = frozenset(
         {"k", "init", "learning_rate", "l2", "passes", "intercept", "seed"}
     )

@@ -112,6 +112,8 @@ class Learner(ABC):
 
     predicts_with_state: ClassVar[bool] = False  # then every model holds it; else the selection is enough
 
+    entry_bytes: ClassVar[int] = 16  # of scratch memory for each entry of the longest row
+
     rows_a_step: int = 1  # rows wait for the rest of their step until end_pass
 
     merge_refusal: ClassVar[str | None] = None  # why models of shards cannot be averaged

@@ -73,6 +73,7 @@ class Mission(SgdLearner):
     losses: ClassVar[tuple[str, ...]] = ALL_LOSSES
     auto_binary_loss: ClassVar[str] = "logistic"
     intercept_default: ClassVar[bool] = True
+    entry_bytes: ClassVar[int] = 80
     uses: ClassVar[frozenset[str]] = frozenset(
         {"k", "init", "learning_rate", "l2", "passes", "intercept", "seed"}
     )

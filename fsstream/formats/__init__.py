@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from fsstream._native import FilteredParser, NormalizedParser
+from fsstream._native import FilteredParser, NormalizedParser, count_fields
 from fsstream.text import to_bytes
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ FORMATS = {
     "tsv": "fsstream.formats.tsv",
     "jsonl": "fsstream.formats.jsonl",
 }
+_BLANKS = b" \t\n\v\f\r"
+# What stands between two features, where that is no blank; nothing where each letter may begin one.
+_SEPARATORS = {"jsonl": b",\n", "csv": b",\n", "tsv": b"\t\n", "seq": b"", "fasta": b"", "fastq": b""}
 
 
 class Format(Protocol):
@@ -62,6 +65,13 @@ def make_parser(name: str, options: FormatOptions) -> Parser:
         ignore = [to_bytes(pattern) for pattern in options.ignore]
         parser = FilteredParser(parser, keep, ignore, rows_are_features=name == "columns")
     return NormalizedParser(parser) if options.normalize == "l2" else parser
+
+
+def most_entries(name: str, options: FormatOptions, data: Buffer) -> int:
+    """No fewer than the features that the records hold, found without parsing them."""
+    separators = _SEPARATORS.get(name, _BLANKS)
+    fields = count_fields(data, separators) if separators else len(memoryview(data))
+    return fields * options.ngrams
 
 
 def settle(name: str, options: FormatOptions, beginning: Sequence[Block]) -> FormatOptions:

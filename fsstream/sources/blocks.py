@@ -7,8 +7,9 @@ the front of the next one:
     |<---- whole records: the Block ---->|<- begun ->|        the buffer, full
     |<- begun ->|<-------- read here next -------->|          the next one
 
-A record that does not fit goes on in a buffer that holds the longest one allowed: of that, pages are taken only
-as it is filled, a quarter of what is there at a time, so that little of what follows the record is in its Block.
+A record that does not fit goes on in a buffer that holds the longest one allowed: of that, pages are taken
+only as it is filled, a quarter of what is there at a time, so that little of what follows the record is in
+its Block.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ def read_blocks(
         while not whole and not ended:
             if filled == len(buffer):
                 buffer = _longer(buffer, limit + 1)
-            filled, ended = _fill(stream, buffer[: max(buffers.size, filled + filled // 4)], filled)
+            filled, ended = _fill(stream, buffer[: max(buffers.size, filled + filled // 4 + 1)], filled)
             whole = filled if ended else head(buffer[: min(filled, limit)])
             if not whole and filled > limit:
                 raise too_long(source, line, limit)
@@ -193,6 +194,6 @@ def _fill(stream: ByteStream, buffer: memoryview, filled: int) -> tuple[int, boo
 
 def _longer(buffer: memoryview, most: int) -> memoryview:
     """The same bytes with as much room as any record may need; memory is taken when it is written."""
-    longer = memoryview(np.empty(most, np.uint8))
+    longer = np.empty(most, np.uint8).data
     longer[: len(buffer)] = buffer
     return longer

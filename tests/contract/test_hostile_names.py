@@ -57,6 +57,34 @@ def test_colliding_names_are_counted_and_one_of_them_is_written(
     assert {found.encode(errors="surrogateescape") for found in of_ours} <= {FIRST, SECOND}
 
 
+@pytest.mark.parametrize(("form", "row"), [
+    ("pairs", b"%d w:1 %b:1 %b:2 %b:4\n"), ("tokens", b"%d w %b %b %b\n"), ("vw", b"%d | w %b:1 %b:2 %b:4\n"),
+])  # fmt: skip
+@pytest.mark.parametrize("algo", ["mission", "hashing", "os"])
+def test_names_that_collide_within_a_row_are_counted(
+    algo: str, form: str, row: bytes, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The same name twice is no collision; another one with its 64 bits is, in every row."""
+    path = tmp_path / "rows"
+    path.write_bytes(b"".join(row % (number % 2, FIRST, FIRST, SECOND) for number in range(20)))
+    k = None if algo == "hashing" else 1
+    options = SelectOptions(inputs=(str(path),), algo=algo, format=form, threads=1, k=k, progress=False)
+    summary = run.select(options).summary
+    assert summary["input"]["collisions_within_rows"] == 20
+    assert "20 values were added to that of another name in their row" in capfd.readouterr().err
+    assert any("another name in their row" in note for note in summary["notes"])
+
+
+def test_collisions_within_rows_are_counted_once_by_several_passes(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    path.write_bytes(b"".join(b"%d %b:1 %b:1\n" % (number % 2, FIRST, SECOND) for number in range(20)))
+    for shuffle in (False, True):
+        options = SelectOptions(
+            inputs=(str(path),), algo="mission", format="pairs", k=1, passes=3, shuffle=shuffle, quiet=True
+        )
+        assert run.select(options).summary["input"]["collisions_within_rows"] == 20
+
+
 def test_cells_that_collide_under_one_seed_do_not_under_another(tmp_path: Path) -> None:
     """Heavy noise on the planted key's cells spoils its estimate where the seed is known, and only there."""
     planted, width = 77, 1024

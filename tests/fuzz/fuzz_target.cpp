@@ -54,11 +54,13 @@ class Comparison {
         same = same && part.view(part.names[j]) == whole_.view(whole_.names[begin + j]);
     for (const BadRecord& record : part.bad) same = same && same_bad(record, whole_.bad[bad_++], offset);
     windows_ += part.skipped_windows;
+    collisions_ += part.collisions;
     return same;
   }
 
   bool complete() const {
-    return row_ == whole_.rows() && bad_ == whole_.bad.size() && windows_ == whole_.skipped_windows;
+    return row_ == whole_.rows() && bad_ == whole_.bad.size() && windows_ == whole_.skipped_windows &&
+           collisions_ == whole_.collisions;
   }
 
  private:
@@ -78,7 +80,7 @@ class Comparison {
   }
 
   const Batch& whole_;
-  std::size_t row_ = 0, bad_ = 0, windows_ = 0;  // compared so far
+  std::size_t row_ = 0, bad_ = 0, windows_ = 0, collisions_ = 0;  // compared so far
 };
 
 using Head = std::function<std::size_t(std::string_view)>;

@@ -186,6 +186,7 @@ void bind_core(nb::module_& m) {
                    [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).label_values, self); })
       .def_prop_ro("records", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).records, self); })
       .def_prop_ro("skipped_windows", [](const Batch& batch) { return batch.skipped_windows; })
+      .def_prop_ro("collisions", [](const Batch& batch) { return batch.collisions; })
       .def_prop_ro("bad", &bad_records)
       .def(
           "part",

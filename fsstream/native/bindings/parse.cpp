@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/optional.h>
 
+#include <array>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -26,6 +27,22 @@ std::size_t lines_end(nb::handle buffer) {
   const LentText text = lend(buffer);
   const std::size_t feed = text.view.rfind('\n');
   return feed == std::string_view::npos ? 0 : feed + 1;
+}
+
+// Runs of bytes that are none of the separators.
+std::size_t count_fields(nb::handle buffer, nb::bytes separators) {
+  const LentText text = lend(buffer);
+  std::array<bool, 256> parts{};
+  for (std::size_t i = 0; i < separators.size(); ++i) parts[static_cast<unsigned char>(separators.c_str()[i])] = true;
+  const nb::gil_scoped_release released;
+  std::size_t fields = 0;
+  bool between = true;
+  for (const char c : text.view) {
+    const bool parted = parts[static_cast<unsigned char>(c)];
+    fields += between && !parted;
+    between = parted;
+  }
+  return fields;
 }
 
 std::vector<std::string> byte_strings(const nb::list& texts) {
@@ -62,6 +79,7 @@ void fill_from_arrays(ArrayRows& rows, nb::handle lines, Batch& batch, const nb:
 
 void bind_parse(nb::module_& m) {
   m.def("lines_end", &lines_end, nb::arg("buffer"));
+  m.def("count_fields", &count_fields, nb::arg("buffer"), nb::arg("separators"));
   nb::class_<Parser>(m, "Parser")
       .def("parse", &parse_buffer, nb::arg("buffer"), nb::arg("batch"), nb::arg("skip_bad") = false,
            nb::arg("source") = "", nb::arg("starts_source") = true);

@@ -40,6 +40,7 @@ void Batch::start(std::string_view from, std::shared_ptr<const void> owner) {
   bad.clear();
   remarks.clear();
   skipped_windows = 0;
+  collisions = 0;
   text = from.data();
   text_size = from.size();
   text_owner = std::move(owner);

@@ -65,6 +65,7 @@ struct Batch {
   std::vector<BadRecord> bad;
   std::deque<std::string> remarks;    // what `bad` points to where a constant does not do
   std::uint64_t skipped_windows = 0;  // k-mer windows with letters other than ACGT
+  std::uint64_t collisions = 0;       // entries added to one whose key has another name in the same row
   Naming naming = Naming::kDecimal;
   int kmer_length = 0;
   const char* text = nullptr;
@@ -77,6 +78,14 @@ struct Batch {
   std::size_t entries() const { return keys.size(); }
   std::size_t row_begin(std::size_t row) const { return row_starts[row]; }
   std::size_t row_end(std::size_t row) const { return row_starts[row + 1]; }
+
+  // Bytes of a long record's row that no reserve for blocks covers: they count against a limit of memory.
+  std::size_t bytes_beyond_blocks() const {
+    constexpr std::size_t kForBlocks = std::size_t{24} << 20;
+    const std::size_t entry = sizeof(Key) + sizeof(float) + (naming == Naming::kText ? sizeof(TextRef) : 0);
+    const std::size_t held = text_size + arena.size() + entries() * entry;
+    return held > kForBlocks ? held - kForBlocks : 0;
+  }
 
   std::string_view view(TextRef ref) const {
     const bool composed = (ref.offset & TextRef::kArena) != 0;

@@ -27,8 +27,11 @@ inline void check_range(const Batch& batch, std::size_t row, double slope) {
     throw Diverged("the weights left the range of numbers\nlower --learning-rate, or scale the features' values");
 }
 
-inline void check_memory(std::size_t needed, std::size_t limit, std::size_t features) {
-  if (needed <= limit) return;
+// Before the rows of the batch are learned: what will then be needed, beside the batch where that is long.
+inline void check_memory(const Batch& batch, std::size_t needed, std::size_t limit, std::size_t features) {
+  constexpr std::size_t kScratch = 16;  // bytes that learning an entry takes
+  const std::size_t beyond = batch.bytes_beyond_blocks();
+  if (needed + (beyond == 0 ? 0 : beyond + kScratch * batch.entries()) <= limit) return;
   throw LimitExceeded("the state of " + std::to_string(features) + " features does not fit into " +
                       std::to_string(limit >> 20) +
                       " MB\ngive more --memory, or keep the state in a sketch: --set store=sketch");

@@ -70,10 +70,12 @@ bool RowMerge::add_up(Batch& batch, std::size_t begin, std::size_t repeated) {
   double* const sums = sums_.data();
   std::copy_n(values, repeated, sums);
   std::size_t kept = repeated;
+  std::uint64_t collisions = 0;
   for (std::size_t i = repeated; i < count; ++i) {
     const std::size_t at = place(keys, kept, keys[i]);
     if (at != kept) {
       sums[at] += static_cast<double>(values[i]);
+      collisions += names != nullptr && batch.view(names[i]) != batch.view(names[at]);
       continue;
     }
     keys[kept] = keys[i];
@@ -89,6 +91,7 @@ bool RowMerge::add_up(Batch& batch, std::size_t begin, std::size_t repeated) {
   batch.keys.set_size(begin + kept);
   batch.values.set_size(begin + kept);
   if (names != nullptr) batch.names.set_size(begin + kept);
+  if (finite) batch.collisions += collisions;
   return finite;
 }
 

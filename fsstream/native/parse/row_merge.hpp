@@ -1,6 +1,7 @@
 // RowMerge: adds up the entries of a row that have one key, so that each key occurs once.
 //
-// The first occurrence keeps its place and its name. Sums are taken in float64, in the order
+// The first occurrence keeps its place and its name; one of another name with the same key is a collision, and
+// is counted. Sums are taken in float64, in the order
 // of the row, and rounded once: counts are exact as far as float32 can tell them.
 //
 //   slots_[hash of the key] = stamp of the entry that has it

@@ -11,6 +11,7 @@ namespace fsstream {
 namespace {
 
 constexpr std::size_t kSmallestSample = 64;
+constexpr std::size_t kBetweenChecks = 1024;  // new inputs
 
 }  // namespace
 
@@ -23,14 +24,18 @@ InputRows::InputRows(std::size_t limit, bool logarithms) : limit_(limit), logari
   starts_.push_back(0);
 }
 
-std::size_t InputRows::bytes() const {
-  const std::size_t table = keys_.size() * (sizeof(Key) + sizeof(Sums) + sizeof(std::string)) + name_bytes_;
-  const std::size_t rows = starts_.size() * sizeof(std::uint64_t) + values_.size() * 2 * sizeof(float);
-  return table + FeatureIndex::bytes_of(index_.slots()) + rows + 2 * sizeof(float) * targets_.size();
+std::size_t InputRows::table_bytes() const {
+  const std::size_t each = sizeof(Key) + sizeof(Sums) + sizeof(std::string);
+  return keys_.size() * each + name_bytes_ + FeatureIndex::bytes_of(index_.slots());
 }
 
-void InputRows::check_table() {
-  if (bytes() > limit_)
+std::size_t InputRows::bytes() const {
+  const std::size_t rows = starts_.size() * sizeof(std::uint64_t) + values_.size() * 2 * sizeof(float);
+  return table_bytes() + rows + 2 * sizeof(float) * targets_.size();
+}
+
+void InputRows::check(std::size_t bytes) const {
+  if (bytes > limit_)
     throw LimitExceeded("the inputs and targets of this stream do not fit the memory set aside for them");
 }
 
@@ -43,6 +48,7 @@ std::uint32_t InputRows::number_for(const Batch& batch, std::size_t entry) {
   name_bytes_ += name.size();
   keys_.push_back(key);
   sums_.push_back({0, 0, 0, 0, 0, 0});
+  if (keys_.size() % kBetweenChecks == 0) check(table_bytes());  // a row may bring a million of them
   return index_.insert(key);
 }
 
@@ -68,7 +74,7 @@ void InputRows::load(const Batch& batch) {
     }
     if (keep) starts_.push_back(values_.size());
     while (bytes() > limit_ && starts_.size() - 1 > kSmallestSample) thin_out();
-    check_table();
+    check(bytes());
   }
 }
 

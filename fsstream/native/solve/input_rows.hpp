@@ -60,7 +60,8 @@ class InputRows {
   std::uint32_t number_for(const Batch& batch, std::size_t entry);
   void keep_row(std::size_t begin, std::size_t end, const Batch& batch);
   void thin_out();
-  void check_table();
+  std::size_t table_bytes() const;
+  void check(std::size_t bytes) const;
 
   std::size_t limit_;
   bool logarithms_;

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kEntryBytes = 2 * (sizeof(std::uint32_t) + sizeof(float)) + sizeof(std::uint32_t);
 constexpr std::size_t kFeatureBytes = sizeof(Key) + 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t);
 constexpr std::size_t kPrefetch = 8;  // entries ahead
+constexpr std::size_t kBetweenChecks = 4096;  // entries of one row
 
 }  // namespace
 
@@ -29,10 +30,11 @@ std::size_t Transposer::add(const Batch& batch, std::size_t row) {
   } else if (naming_ != batch.naming || kmer_length_ != batch.kmer_length) {
     throw std::invalid_argument("one stream names its features in one way");
   }
-  for (; row < batch.rows() && !full(); ++row) {
-    if (++samples_ > std::numeric_limits<std::uint32_t>::max())
+  for (; row < batch.rows() && (taken_ != 0 || !full()); ++row, taken_ = 0) {
+    if (taken_ == 0 && ++samples_ > std::numeric_limits<std::uint32_t>::max())
       throw LimitExceeded("more than 4294967295 rows cannot be transposed\ntake a sample of the rows");
-    for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j) {
+    for (std::size_t j = batch.row_begin(row) + taken_; j < batch.row_end(row); ++j, ++taken_) {
+      if (taken_ != 0 && taken_ % kBetweenChecks == 0 && full()) return row;
       if (j + kPrefetch < batch.entries()) index_.prefetch(batch.keys[j + kPrefetch]);
       add_entry(batch, j);
     }

@@ -20,7 +20,8 @@ class Transposer {
  public:
   explicit Transposer(std::size_t memory) : memory_(memory) {}
 
-  // Takes rows of a batch from `row` on until the run is full; the row to go on with.
+  // Takes rows of a batch from `row` on until the run is full; the row to go on with, of which a part may
+  // have been taken: a row may be longer than a run.
   std::size_t add(const Batch& batch, std::size_t row);
   bool full() const { return entries() != 0 && bytes() >= memory_; }
   bool empty() const { return entries() == 0; }
@@ -54,6 +55,7 @@ class Transposer {
   Naming naming_ = Naming::kDecimal;
   int kmer_length_ = 0;
   std::uint64_t samples_ = 0;
+  std::size_t taken_ = 0;  // entries of the row to go on with
   std::uint64_t collisions_ = 0;
 
   FeatureIndex index_;

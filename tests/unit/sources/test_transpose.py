@@ -171,3 +171,10 @@ def test_samples_without_entries_are_counted(tmp_path):
     assert columns.samples == 3
     assert columns_of(columns.batches()) == [(b"5", [2], [1.0])]
     columns.close()
+
+
+def test_a_row_longer_than_a_run(tmp_path):
+    rows = [{b"%d" % (key * 3 + row): float(row + 1) for key in range(9000)} for row in range(3)]
+    got, spilled = transposed(rows_as_batches(rows, 2), 100_000, tmp_path)
+    assert got == expected(rows)
+    assert spilled > 0

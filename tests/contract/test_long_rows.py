@@ -1,0 +1,60 @@
+"""Rows of many names: the peak within --memory and 64 MB, or refused; one model, however they are read."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.command import ROOT, fsstream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXITS = {"hashing": 0, "iht": 0, "ofs": 0, "mission": 4, "bear": 4, "sofs": 4, "sparse-rf": 4}
+
+
+@pytest.mark.parametrize(("algo", "status"), EXITS.items())
+def test_rows_of_a_million_names_keep_the_promise(algo: str, status: int) -> None:
+    words = ["--stream", "wide", "--count", "3000000", "--memory", "64MB", "--k", "100", "--algo", algo]
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.measure_memory", *words], cwd=ROOT, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"exit {status} ".encode() in done.stdout
+
+
+def test_a_refused_row_says_where_it_is_and_what_would_do(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    path.write_bytes(b"1 a b\n0 c\n" + b"1 " + b" ".join(b"n%d" % at for at in range(400_000)) + b"\n")
+    words = ["select", "--algo", "mission", "--k", "5", "--format", "tokens", "--memory", "8MB", str(path)]
+    done = fsstream(*words, "--threads", "1")
+    assert (done.returncode, done.stdout) == (4, b"")
+    assert b"rows:3: a record of " in done.stderr
+    assert b"400,001 features needs" in done.stderr
+    assert b"hint: raise --memory by " in done.stderr
+    assert fsstream(*words, "--memory", "100MB").returncode == 0
+
+
+@pytest.mark.parametrize(("algo", "memory"), [("mission", "200MB"), ("awm", "200MB"), ("os", "24MB")])
+def test_the_model_does_not_depend_on_how_long_rows_are_read(algo: str, memory: str, tmp_path: Path) -> None:
+    """Several, with short ones between them; `os` has them on disk, in runs shorter than one of them."""
+    rng = random.Random(2)
+    path = tmp_path / "rows"
+    with path.open("wb") as file:
+        for row in range(12):
+            names = 250_000 if row % 4 == 1 else 5
+            known = b" ".join(b"w%d" % word for word in rng.sample(range(30), 5))
+            others = b" ".join(b"n%d" % (at * 7 + row) for at in range(names))
+            file.write(b"%d %b %b\n" % (row % 2, known, others))
+    words = ["select", "--algo", algo, "--k", "5", "--format", "tokens", "--memory", memory, "--quiet"]
+    outputs = set()
+    for how in (["--threads", "1"], ["--threads", "2"], ["--threads", "3", "--block-size", "8MB"]):
+        done = fsstream(*words, *how, str(path))
+        assert done.returncode == 0, done.stderr
+        outputs.add(done.stdout)
+    outputs.add(fsstream(*words, stdin=path.read_bytes()).stdout)
+    assert len(outputs) == 1
