@@ -22,7 +22,8 @@ def remarks(options: SelectOptions, model: Model, collisions: int) -> Iterator[s
     """Fewer features than asked for; weights of classes that are not there; names that met within a row."""
     if collisions:
         yield (
-            f"{collisions} values were added to that of another name in their row, with which they share 64 bits"
+            f"{collisions} values were added to that of another name in their row, "
+            "with which they share 64 bits"
         )
     lists = len(model.labels) if model.kind == "classes" else 1
     found = len(model.selection)

@@ -1,6 +1,6 @@
 """Millions of random inputs, read by fsstream and by programs that know nothing of it.
 
-    python scripts/differential.py [--lines N] [--numbers N] [--names N] [--reads N] [--jellyfish N] [--seed N]
+    python scripts/differential.py [--lines N] [--numbers N] [--names N] [--reads N] [--jellyfish N]
 
     lines     libsvm text against scikit-learn's svmlight loader
     numbers   decimals of all lengths against Python's float, rounded once more to float32

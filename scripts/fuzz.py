@@ -101,8 +101,8 @@ def run(target: str, seconds: int, runs: int, seed: int, reached: Path) -> int |
     """How many inputs were tried; None when one was a finding. Those that are worth it go to `reached`."""
     done = subprocess.run(
         [named("fuzz", target), reached, FOLDER / "corpus" / target, f"-seed={seed}", f"-runs={runs}",
-         f"-max_total_time={seconds}", "-max_len=256", "-entropic=0", "-print_funcs=0", "-timeout=60", "-print_final_stats=1",
-         f"-artifact_prefix={BUILD}/{target}-"],
+         f"-max_total_time={seconds}", "-max_len=256", "-entropic=0", "-print_funcs=0", "-timeout=60",
+         "-print_final_stats=1", f"-artifact_prefix={BUILD}/{target}-"],
         capture_output=True, text=True, check=False, env={**os.environ, **SANITIZERS},
     )  # fmt: skip
     executions = re.search(r"stat::number_of_executed_units:\s*(\d+)", done.stderr)

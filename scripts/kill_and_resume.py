@@ -3,7 +3,8 @@
     python scripts/kill_and_resume.py --kills 1000              # at random moments, for each backend family
     python scripts/kill_and_resume.py --steps 1 2 5             # at each named step of writing a checkpoint
 
-Every line of output is a JSON object, for kills at random the sums of a family up to then. The exit status is 1 when any output was not the same, byte for byte.
+Every line of output is a JSON object, for kills at random the sums of a family up to then. The exit status
+is 1 when any output was not the same, byte for byte.
 A run is a fork of this process, so that a kill costs milliseconds and not a start of Python.
 """
 
