@@ -69,8 +69,7 @@ class Comparison {
     return count == 0 || std::memcmp(part.data(), whole.data() + at, count * sizeof(T)) == 0;
   }
   bool same_row(const Batch& part, std::size_t r, std::size_t offset, std::size_t begin) const {
-    return part.view(part.labels[r]) == whole_.view(whole_.labels[row_]) &&
-           part.tags.empty() == whole_.tags.empty() &&
+    return part.view(part.labels[r]) == whole_.view(whole_.labels[row_]) && part.tags.empty() == whole_.tags.empty() &&
            (part.tags.empty() || part.view(part.tags[r]) == whole_.view(whole_.tags[row_])) &&
            offset + part.records[r] == whole_.records[row_] && begin + part.row_end(r) == whole_.row_end(row_);
   }

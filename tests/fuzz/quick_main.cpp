@@ -124,7 +124,7 @@ class Mutator {
   std::vector<std::string> kept_;
   std::uint64_t state_;
   char text_[kDraw + kMost * (kLongest + kGrowth + 1)];
-  char* end_ = text_;      // of the finished inputs
+  char* end_ = text_;     // of the finished inputs
   std::size_t size_ = 0;  // of the one being made, behind them
 };
 

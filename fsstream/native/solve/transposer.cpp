@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kEntryBytes = 2 * (sizeof(std::uint32_t) + sizeof(float)) + sizeof(std::uint32_t);
 constexpr std::size_t kFeatureBytes = sizeof(Key) + 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t);
-constexpr std::size_t kPrefetch = 8;  // entries ahead
+constexpr std::size_t kPrefetch = 8;          // entries ahead
 constexpr std::size_t kBetweenChecks = 4096;  // entries of one row
 
 }  // namespace
