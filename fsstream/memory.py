@@ -7,6 +7,8 @@ import resource
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fsstream.errors import LimitError
 from fsstream.units import show_size
 
@@ -59,8 +61,14 @@ class Room:
         needed, left = entries * (_ENTRY + self.per_entry), self._most - resident_memory()
         if needed > left:
             raise LimitError(
-                f"{block.source}:{block.first_line}: a record of {show_size(len(block.data))} with "
+                f"{block.source}:{_longest_line(block)}: a record of {show_size(len(block.data))} with "
                 f"{entries:,} features needs {show_size(needed)} more, and --memory "
                 f"{show_size(self._memory)} leaves {show_size(max(left, 0))}",
                 hint=f"raise --memory by {show_size(needed - left)}",
             )
+
+
+def _longest_line(block: Block) -> int:
+    """The number of the line that makes the block long; short ones may stand around it."""
+    ends = np.flatnonzero(np.frombuffer(block.data, np.uint8) == ord("\n"))
+    return block.first_line + int(np.argmax(np.diff(ends, prepend=-1, append=len(block.data))))

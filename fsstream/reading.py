@@ -11,7 +11,7 @@ import sys
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from fsstream._native import Batch, NameFilter
+from fsstream._native import Batch, NameFilter, count_lines
 from fsstream.bad_records import BadRecords
 from fsstream.config import ApplyOptions, SelectOptions
 from fsstream.formats import detect, format_named, make_parser, most_entries, tables, take_of
@@ -162,8 +162,10 @@ class Reading(AnyReading):
         values: list[float] = []
         batch, parser = Batch(), self._label_parser()
         for block in self._beginning:
+            line = block.first_line
             for at, data in enumerate(cut(block.data, self._format.head)):
-                piece = dataclasses.replace(block, data=data)
+                piece = dataclasses.replace(block, data=data, first_line=line)
+                line += count_lines(data)
                 if piece.is_long:
                     self._check_long(piece)
                 parser.parse(data, batch, True, block.source, at == 0)

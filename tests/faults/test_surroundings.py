@@ -273,3 +273,50 @@ def test_less_address_space_than_it_takes(threads: str, folder: Path) -> None:
         assert "internal error" not in errors
         assert_nothing_happened(folder)
     assert 0 in ends
+
+
+def test_two_runs_on_the_same_files_leave_those_of_one(folder: Path) -> None:
+    """Renames of both may alternate between files, but each file is whole."""
+    wanted: dict[str, set[bytes]] = {name: set() for name in ("words", "model")}
+    both = [
+        [*SELECT, "--algo", algo, "--checkpoint", "saved", "--checkpoint-every", "50KB", "rows"]
+        for algo in ("mission", "awm")
+    ]
+    for words in both:
+        assert ended(started(*words)) == (0, "")
+        for name, contents in wanted.items():
+            contents.add((folder / name).read_bytes())
+    running = [started(*words) for words in both]
+    assert [ended(process) for process in running] == [(0, ""), (0, "")]
+    assert {path.name for path in folder.iterdir()} == {*FILES, "rows", "saved"}
+    for name, contents in wanted.items():
+        assert (folder / name).read_bytes() in contents
+    assert fsstream("inspect", "saved").returncode == 0
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped"])
+def test_a_spool_that_somebody_damages_is_seen(folder: Path, damage: str) -> None:
+    """Between two passes: it is held up by a pipe that is not closed yet."""
+    spools = folder / "spools"
+    spools.mkdir()
+    process = started(*SELECT, "--passes", "3", "--spool-dir", str(spools), "--threads", "1", "-")
+    assert process.stdin is not None
+    for _ in range(4):
+        process.stdin.write(ROWS)
+    until = time.monotonic() + 60
+    while not (found := [path for path in spools.iterdir() if path.stat().st_size > 200_000]):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    with found[0].open("r+b") as file:
+        if damage == "cut":
+            file.truncate(100_000)
+        else:
+            file.seek(100_000)
+            byte = file.read(1)
+            file.seek(100_000)
+            file.write(bytes([byte[0] ^ 1]))
+    status, errors = ended(process)
+    assert status == 5
+    assert "damaged: " in errors
+    assert_nothing_happened(folder, "spools")
+    assert list(spools.iterdir()) == []
