@@ -22,6 +22,7 @@ from fsstream.sources.transpose import Columns
 from fsstream.stream_feed import Place, StreamFeed, bytes_of
 from fsstream.task import Labels, decide, make_map, start_labels
 from fsstream.text import to_bytes, to_text
+from fsstream.units import show_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -74,6 +75,7 @@ _WHERE_LABELS_ARE = {
     "vw": "the label stands first, before the bar",
     **dict.fromkeys(("csv", "tsv", "jsonl", "parquet"), "--label-column NAME says where the label is"),
 }
+LABEL_BYTES = 512  # of a class whose label is known, before anything is learned of it
 _FIRST_ROWS = 5_000  # one label for so long suggests a stream sorted by class
 
 
@@ -219,8 +221,14 @@ class RowFeed(StreamFeed):
 
     def _meet_all_classes(self) -> None:
         """A backend that reads again needs its classes before the first pass: one scan for the labels."""
-        for _ in self._from_input(None):
+        for batch in self._from_input(None):
             self._signals.check()
+            known = int(batch.targets.max()) + 1 if batch.rows else 0
+            if known * LABEL_BYTES > self._options.memory_bytes:
+                raise LimitError(
+                    f"{known:,} classes do not fit into --memory {show_size(self._options.memory_bytes)}",
+                    hint="raise --memory, or give labels that fewer rows have to themselves",
+                )
 
 
 class ColumnFeed(StreamFeed):

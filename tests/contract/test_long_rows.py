@@ -58,3 +58,22 @@ def test_the_model_does_not_depend_on_how_long_rows_are_read(algo: str, memory: 
         outputs.add(done.stdout)
     outputs.add(fsstream(*words, stdin=path.read_bytes()).stdout)
     assert len(outputs) == 1
+
+
+def test_fgm_refuses_more_rows_than_it_can_keep_numbers_of(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    path.write_bytes(b"1 a b\n0 a c\n" * 100_000)
+    words = ["select", "--algo", "fgm", "--k", "1", "--format", "tokens", "-q", str(path), "--memory"]
+    done = fsstream(*words, "4MB")
+    assert (done.returncode, done.stdout) == (4, b"")
+    assert b"fgm keeps 120 bytes of each row" in done.stderr
+    assert fsstream(*words, "64MB").returncode == 0
+
+
+def test_classes_that_are_met_before_the_first_pass_are_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    path.write_bytes(b"".join(b"c%d a b%d\n" % (at, at % 5) for at in range(40_000)))
+    words = ["select", "--algo", "fgm", "--k", "1", "--format", "tokens", "-q", "--max-classes", "1000000"]
+    done = fsstream(*words, "--memory", "16MB", str(path))
+    assert (done.returncode, done.stdout) == (4, b"")
+    assert b"classes do not fit into --memory 16 MB" in done.stderr

@@ -95,7 +95,7 @@ class Machine:
 
     def work(self) -> Iterator[Scan]:
         """From the first scan to the outcome."""
-        yield Load(self.scores)
+        yield Load(self.scores, self._memory)
         self._begin()
         yield from self._generate()
         self._trim()
@@ -104,7 +104,7 @@ class Machine:
     def resume(self, progress: Progress) -> Iterator[Scan]:
         """Go on after the rounds of a checkpoint: their columns are collected anew, in one scan."""
         yield Ignore()
-        yield Load(self.scores)
+        yield Load(self.scores, self._memory)
         self._begin()
         self.objectives = list(progress.objectives)
         if progress.rounds:

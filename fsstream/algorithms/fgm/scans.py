@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from fsstream._native import CandidateCollector, ColumnCollector
 from fsstream.algorithms.scanning import Rescan, Scan
+from fsstream.errors import LimitError
+from fsstream.units import show_size
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,18 +20,27 @@ if TYPE_CHECKING:
 
     from fsstream._native import Batch, ColumnCache, FeatureScores
 
+SPARE = 16 << 20  # bytes of the program's own that rows may take besides --memory
+ROW_BYTES = 120  # target, importance, cost, decision, residuals, and what a step makes of them
 CANDIDATES = 4  # collected for each feature that is wanted, when c is only sketched
 
 
 class Load(Scan):
     """The first scan: numbers the features and keeps the rows while they fit."""
 
-    def __init__(self, scores: FeatureScores) -> None:
+    def __init__(self, scores: FeatureScores, memory: int) -> None:
         super().__init__()
         self._scores = scores
+        self._memory = memory
 
     def see(self, batch: Batch, first_row: int) -> None:
         self._scores.load(batch)
+        if self._scores.rows * ROW_BYTES > self._memory + SPARE:
+            raise LimitError(
+                f"fgm keeps {ROW_BYTES} bytes of each row: {self._scores.rows:,} of them do not fit into "
+                f"--memory {show_size(self._memory)}",
+                hint="raise --memory, or take a sample of the rows",
+            )
 
 
 class RescanScores(Rescan):

@@ -13,6 +13,7 @@ namespace fsstream {
 namespace {
 
 constexpr double kOutOfRange = 1e30;
+constexpr std::uint64_t kBetweenChecks = 8;  // rows
 
 }  // namespace
 
@@ -46,8 +47,13 @@ void ClassDescent::update(const Batch& batch, float* scores) {
     const std::size_t begin = batch.row_begin(r);
     const auto y = static_cast<std::size_t>(batch.targets[r]);
     meet_classes(y + 1);
+    if (rows_ % kBetweenChecks == 0) check_memory();  // all classes' tables grow at once
     learn({&batch, begin, batch.row_end(r) - begin, 0}, y, batch.importance[r], scores + r * outputs);
   }
+  check_memory();
+}
+
+void ClassDescent::check_memory() const {
   if (bytes() > options_.memory)
     throw LimitExceeded("the weights of " + std::to_string(classes()) +
                         " classes do not fit into --memory\nraise --memory or lower --k");

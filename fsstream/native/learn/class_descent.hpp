@@ -46,6 +46,7 @@ class ClassDescent {
   void load(const StateReader& in);
 
  private:
+  void check_memory() const;
   void learn(const Row& row, std::size_t y, double h, float* scores);
 
   SgdOptions options_;
