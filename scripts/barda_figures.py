@@ -169,10 +169,11 @@ class Study:
 
     def run(self) -> None:
         """Everything the tables need, order by order."""
-        for algorithm in (*BUDGETED, *BY_L1):
+        rivals = () if self.options.without_l1 else tuple(BY_L1)
+        for algorithm in (*BUDGETED, *rivals):
             for k in TUNED_AT:
                 self.settings(algorithm, k)
-        weights = {algorithm: self.l1_weights(algorithm) for algorithm in BY_L1}
+        weights = {algorithm: self.l1_weights(algorithm) for algorithm in rivals}
         for order in range(self.orders):
             for algorithm in BUDGETED:
                 for k in (*SMALL, *LARGE):
@@ -184,10 +185,10 @@ class Study:
             print(f"{self.name}: order {order} done", flush=True)
 
 
-def described(study: Study) -> list[list[str]]:
+def described(study: Study, rivals: tuple[str, ...]) -> list[list[str]]:
     """What was tuned, a line each."""
     lines = []
-    for algorithm in (*BUDGETED, *BY_L1):
+    for algorithm in (*BUDGETED, *rivals):
         for at in TUNED_AT if algorithm in BUDGETED else TUNED_AT[:1]:
             s = study.settings(algorithm, at)
             values = [f"eta {s.eta:.2g}"] if s.eta else []
@@ -200,7 +201,8 @@ def described(study: Study) -> list[list[str]]:
 def report(study: Study, options: argparse.Namespace) -> None:
     """Tables and plots from the log."""
     print(f"\n### {study.name}\n\n{len(study.rows):,} rows, {study.tau} passes, {study.orders} orders.\n")
-    table(["", "tuned at B", "settings"], described(study))
+    rivals = () if options.without_l1 else tuple(BY_L1)
+    table(["", "tuned at B", "settings"], described(study, rivals))
     for title, part, budgets in (("Figure 1", "small", SMALL), ("Figure 2", "large", LARGE)):
         cells = {
             a: [[study.budgeted(a, k, order) for order in range(study.orders)] for k in budgets]
@@ -208,7 +210,7 @@ def report(study: Study, options: argparse.Namespace) -> None:
         }
         table([title, *(f"B = {k:,}" for k in budgets)], [[a, *map(spread, cells[a])] for a in BUDGETED])
         draw(study.name, part, list(budgets), cells, options)
-    for algorithm in BY_L1:
+    for algorithm in rivals:
         versus(study, algorithm, options)
 
 

@@ -1,7 +1,7 @@
 // Instructions a row of B-ARDA and B-AMD, counted, against the number of features d.
 //
 //   c++ -std=c++20 -O3 -g -ffp-contract=off -I fsstream/native scripts/barda_instructions.cpp \
-//       fsstream/native/{learn/b_arda,learn/b_amd,core/batch,sketch/count_sketch,sketch/row_kernels,sketch/row_kernels_avx512}.cpp -o count
+//       fsstream/native/{learn/b_arda,learn/b_amd,core/batch,sketch/count_sketch,sketch/row_kernels,sketch/row_kernels_avx512,sketch/warm_up}.cpp -o count
 //   valgrind --tool=callgrind --toggle-collect='*::update(fsstream::Batch const&, float*)' ./count b-arda 10000000
 //
 // Rows of 50 non-zeros, half from 1,000 frequent features and half from all d; lambda > 0, B = 100.

@@ -290,6 +290,7 @@ def main() -> None:
     parser.add_argument("--max-passes", type=int, default=1_000)
     parser.add_argument("--quick", action="store_true", help="thin the grid faster, for large sets")
     parser.add_argument("--every", type=int, default=1, help="only every N-th value of the grid")
+    parser.add_argument("--without-l1", action="store_true", help="figures 1 and 2 alone")
     parser.add_argument("--budget", type=int, default=50)
     parser.add_argument("--settings", type=lambda text: text.split(","), default=["untuned"])
     parser.add_argument("--after", type=lambda text: [int(n) for n in text.split(",")], default=[8])
