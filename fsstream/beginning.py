@@ -87,7 +87,8 @@ def look_at(options: SelectOptions, chosen: type[Learner]) -> Head:
                 break
         spooled += sum(map(len, encoder.finish()))
         done, total = reading.input.progress()
-    share = 1.0 if complete or not total else min(done / total, 1.0)
+    # Of plain files more may have been taken than was parsed; of packed ones `done` counts packed bytes.
+    share = 1.0 if complete or not total else min(done, size, total) / total
     if not pieces:
         raise no_data()
     labels = {"binary": ("", ""), "classes": tuple(map(to_text, met.ordered()))}.get(kind, ())

@@ -176,9 +176,12 @@ def _trials(options: SelectOptions, head: Head, path: Path) -> list[Measured]:
         except FsstreamError:
             if size == head.size:  # a beginning may hold one label only, the whole may not
                 raise
-        if size == head.size or (len(trials) > 1 and trials[-1].work > LONG_TRIAL):
+        written = trials[-1].size if trials else 0
+        if head.size in (size, written) or (len(trials) > 1 and trials[-1].work > LONG_TRIAL):
             return trials
         size *= 4
+        while size <= written:  # long records, or large blocks, of which one was more than was asked for
+            size *= 4
 
 
 def _glimpse(options: SelectOptions, head: Head, path: Path) -> Glimpse:

@@ -18,7 +18,11 @@ KINDS = ("mission", "os", "fgm", "fgm-groups", "b-arda", "sparse-rf")
 @click.argument("kind", type=click.Choice(KINDS), metavar="KIND")
 @click.option("--rows", type=click.IntRange(1), help="rows to write")
 @click.option("--features", type=click.IntRange(1), help="columns there are")
-@click.option("--relevant", type=click.IntRange(1), help="planted features (fgm-groups: groups)")
+@click.option(
+    "--relevant",
+    type=click.IntRange(1),
+    help="planted features (fgm-groups: groups; sparse-rf: random features of three inputs)",
+)
 @click.option("--noise", type=click.FloatRange(0), help="mission, os, sparse-rf: deviation of what is added")
 @click.option("--task", type=click.Choice(["regression", "classes"]), help="os: what is to be predicted")
 @click.option("--attenuation", type=click.FloatRange(1), help="mission: what divides the planted columns")

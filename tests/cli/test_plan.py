@@ -12,13 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fsstream import beginning, planning
 from fsstream._native import Batch
 from fsstream.algorithms.learner import Common, Task
 from fsstream.algorithms.mission import Mission
 from fsstream.algorithms.mission_parameters import MissionParameters
 from fsstream.beginning import Head
+from fsstream.config import SelectOptions
 from fsstream.extension import Measured, memory_at_end, time_at_end
-from fsstream.planning import no_table
+from fsstream.planning import no_table, plan_run
+from fsstream.trial import run_apart
 from tests.cli.command import ROOT, fsstream
 
 MUSHROOMS = str(ROOT / "data" / "mushrooms.libsvm.zst")
@@ -38,6 +41,30 @@ def test_memory_and_passes_are_those_of_the_run(algo: str, tmp_path: Path) -> No
     assert plan["rows"] == summary["input"]["rows"]
     assert plan["entries"] == summary["input"]["entries"]
     assert plan["disk"] == 0
+
+
+@pytest.mark.parametrize(
+    ("algo", "block"), [("mission", 1 << 18), ("b-amd", 1 << 15), ("l1-arda", 1 << 15), ("fgm", 1 << 17)]
+)
+def test_what_was_not_seen_is_reckoned(
+    algo: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part of the stream is looked at, and less tried first; new features come until the end."""
+    monkeypatch.setattr(beginning, "LARGEST", 1 << 18)
+    monkeypatch.setattr(planning, "FIRST_TRIAL", 1 << 16)
+    rng = np.random.default_rng(4)
+    ids = np.sort(rng.integers(1, 10**9, (800, 100)), axis=1)
+    ids[:, 0] = 1 + rng.integers(0, 2, 800)
+    data = tmp_path / "rows"
+    data.write_text("".join(f"{row[0]} {' '.join(f'{i}:1' for i in row)}\n" for row in ids.tolist()))
+    options = SelectOptions(
+        inputs=(str(data),), algo=algo, k=5, format="libsvm", quiet=True, block_size=block
+    )
+    plan = plan_run(options)
+    assert 0.2 < plan["looked_at"] < 0.7
+    summary = run_apart(options, tmp_path / "summary")
+    assert plan["memory"] == pytest.approx(summary["peak_memory"], rel=0.1)
+    assert plan["passes"] == summary["passes"]
 
 
 def test_a_learner_grows_like_the_entries_or_the_features_or_not() -> None:

@@ -43,6 +43,22 @@ def test_a_config_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(json.loads(line)["weight"] for line in done.stdout.splitlines())
 
 
+@pytest.mark.parametrize("name", ["mission", "b-arda", "fgm"])
+def test_a_rerun_gives_the_same_bytes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    written = set()
+    for run in ("first", "again"):
+        files = [tmp_path / f"{run}-{what}" for what in ("selection", "model")]
+        done = fsstream(
+            "select", "--config", f"configs/{name}.toml", "-q", "-o", str(files[0]), "--model", str(files[1])
+        )
+        assert done.returncode == 0, done.stderr
+        written.add(tuple(file.read_bytes() for file in files))
+    [(selection, model)] = written
+    assert selection
+    assert model
+
+
 def planting(path: Path) -> str | None:
     """The command in the file's own comment that makes its data."""
     found = [line for line in path.read_text().splitlines() if line.startswith("# fsstream synth")]
