@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from fsstream.config import SelectOptions
     from fsstream.model import Model
     from fsstream.pipeline import Parsed
+    from fsstream.progress import Progress
     from fsstream.reading import AnyReading
     from fsstream.signals import StopSignals
 
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
         """Batches of a run, and what their targets mean."""
 
         aim: Aim
+        gives: str  # what the rows of its batches are
+        reads_source: bool  # a pass reads the input, at least the first one
         place: Place  # behind the batch given last
         size: int  # bytes of all batches given
 
@@ -234,6 +237,8 @@ class RowFeed(StreamFeed):
 class ColumnFeed(StreamFeed):
     """The features of a `columns` stream; the targets of the samples come from --targets."""
 
+    gives = "features"
+
     def __init__(
         self,
         options: SelectOptions,
@@ -296,12 +301,17 @@ class ColumnFeed(StreamFeed):
 class TransposedFeed:
     """The features of a row stream, for learners that take one after the other."""
 
+    gives = "features"
+    reads_source = False
+
     def __init__(
         self,
         options: SelectOptions,
         chosen: type[Learner],
         reading: AnyReading,
         signals: StopSignals,
+        *,
+        progress: Progress,
         state: FeedState | None = None,
     ) -> None:
         self._signals = signals
@@ -309,7 +319,8 @@ class TransposedFeed:
         self._start = state.place if state is not None else Place()
         self._columns = Columns(options.memory_bytes // 2, options.spool_dir)
         try:
-            self._targets = self._transpose(RowFeed(options, chosen, reading, signals, again=False), reading)
+            rows = RowFeed(options, chosen, reading, signals, again=False)
+            self._targets = self._transpose(rows, reading, progress)
         except BaseException:
             self.close()
             raise
@@ -333,9 +344,10 @@ class TransposedFeed:
         """Remove what is on disk."""
         self._columns.close()
 
-    def _transpose(self, rows: RowFeed, reading: AnyReading) -> NDArray[np.float32]:
+    def _transpose(self, rows: RowFeed, reading: AnyReading, progress: Progress) -> NDArray[np.float32]:
         self.aim = rows.aim
         targets = []
+        progress.start("transposing")
         for batch in rows.batches(1):
             if (batch.importance != 1).any():
                 raise UsageError(
@@ -343,6 +355,8 @@ class TransposedFeed:
                 )
             targets.append(np.array(batch.targets))
             self._columns.write(batch)
+            spilled = self._columns.spilled
+            progress.update(batch.rows, f", {show_size(spilled)} on disk" if spilled else "")
         self._columns.finish()
         rows.close()
         if self._columns.collisions:
@@ -357,6 +371,8 @@ def make_feed(
     chosen: type[Learner],
     reading: AnyReading,
     signals: StopSignals,
+    *,
+    progress: Progress,
     state: FeedState | None = None,
 ) -> Feed:
     """The feed that gives the backend the access it needs, from its beginning or where a run stood."""
@@ -365,6 +381,6 @@ def make_feed(
             raise UsageError(f"--algo {chosen.name} reads rows, not --format columns", hint="use --algo os")
         return ColumnFeed(options, chosen, reading, signals, state)
     if chosen.access is Access.COLUMNS:
-        return TransposedFeed(options, chosen, reading, signals, state)
+        return TransposedFeed(options, chosen, reading, signals, progress=progress, state=state)
     again = chosen.reads_again(options.passes)
     return RowFeed(options, chosen, reading, signals, again=again, state=state)

@@ -17,7 +17,9 @@ _BAR_SECONDS = 0.2
 
 
 class Progress:
-    """Shows how far a pass is. Asked for (True), forbidden (False), or as the terminal is (None)."""
+    """Shows how far a pass, or what comes before it, is. Asked for (True), forbidden (False), or as the
+    terminal is (None).
+    """
 
     def __init__(self, source: Input | RowSource, *, wanted: bool | None, quiet: bool) -> None:
         self._source = source
@@ -25,47 +27,47 @@ class Progress:
         self._shown = not quiet and wanted is not False
         self._bar: Any = None
         self._use_bar = self._shown and self._terminal
-        self._started = self._last = time.monotonic()
-        self._rows = 0
+        self.start("")
 
-    def start_pass(self, number: int) -> None:
-        """A new pass begins."""
+    def start(self, title: str, counted: str = "rows", *, reads_source: bool = True) -> None:
+        """Something new begins, in which things are counted; what does not read the source has no bytes."""
         self.close()
-        self._rows = 0
+        self._title, self._counted, self._reads_source = title, counted, reads_source
+        self._count = 0
         self._started = self._last = time.monotonic()
-        if self._use_bar:
+        if self._use_bar and title:
             from tqdm import tqdm
 
-            _, total = self._source.progress()
+            unit = "B" if reads_source else f" {counted}"
             self._bar = tqdm(
-                total=total, unit="B", unit_scale=True, desc=f"pass {number}", leave=False, miniters=1
+                total=self._done()[1], unit=unit, unit_scale=True, desc=title, leave=False, miniters=1
             )
 
-    def update(self, rows: int, loss: float | None) -> None:
+    def _done(self) -> tuple[int, int | None]:
+        return self._source.progress() if self._reads_source else (self._count, None)
+
+    def update(self, count: int, remark: str = "") -> None:
         """After each batch; cheap unless it is time to show something."""
-        self._rows += rows
+        self._count += count
         now = time.monotonic()
         if not self._shown or now - self._last < (_BAR_SECONDS if self._use_bar else _LOG_SECONDS):
             return
         self._last = now
-        done, total = self._source.progress()
-        shown_loss = "" if loss is None else f", progressive loss {loss:.4f}"
+        seconds = max(now - self._started, 1e-9)
+        done, total = self._done()
         if self._bar is not None:
-            rate = self._rows / max(now - self._started, 1e-9)
-            self._bar.set_postfix_str(f"{show_count(rate)} rows/s{shown_loss}", refresh=False)
+            rate = f"{show_count(self._count / seconds)} {self._counted}/s"
+            self._bar.set_postfix_str(f"{rate}{remark}", refresh=False)
             self._bar.update(done - self._bar.n)
         else:
-            self._log(now, done, total, shown_loss)
+            self._log(seconds, done, total, remark)
 
-    def _log(self, now: float, done: int, total: int | None, loss: str) -> None:
-        seconds = now - self._started
+    def _log(self, seconds: float, done: int, total: int | None, remark: str) -> None:
         speed = done / seconds
+        size = f", {show_size(done)}, {show_size(speed)}/s" if self._reads_source else ""
         left = f", {show_time((total - done) / speed)} left" if total and speed and done < total else ""
-        print(
-            f"fsstream: {show_count(self._rows)} rows, {show_size(done)}, {show_size(speed)}/s{loss}{left}",
-            file=sys.stderr,
-            flush=True,
-        )
+        line = f"{self._title}: {show_count(self._count)} {self._counted}{size}{remark}{left}"
+        print(f"fsstream: {line}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Take the bar away."""

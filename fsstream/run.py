@@ -129,9 +129,14 @@ def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: C
             with fitting("the checkpoint"):
                 reading.go_on(before.counts, before.notes)
         state = before.feed if before is not None else None
-        feed = opened.enter_context(closing(make_feed(options, chosen, reading, signals, state)))
+        progress = opened.enter_context(
+            closing(Progress(reading.input, wanted=options.progress, quiet=options.quiet))
+        )
+        feed = opened.enter_context(
+            closing(make_feed(options, chosen, reading, signals, progress=progress, state=state))
+        )
         run = _Run(options, chosen, reading, feed, saving=saving, before=before)
-        run.learn()
+        run.learn(progress)
         model = run.model()
         for remark in remarks(options, model, reading.collisions):
             reading.note(remark)
@@ -183,19 +188,18 @@ class _Run:
         if self._validation is not None:
             self._validation.restore(before.validation or {}, before.part("validation"))
 
-    def learn(self) -> None:
+    def learn(self, progress: Progress) -> None:
         """Pass after pass, as long as the learner asks for another and validation allows it."""
-        progress = Progress(self._reading.input, wanted=self._options.progress, quiet=self._options.quiet)
-        with closing(progress):
-            wanted = True
-            while wanted:
-                progress.start_pass(self.passes + 1)
-                self._learn_once(progress)
-                self.passes += 1
-                wanted = self.learner.end_pass()
-                self._course.note()
-                if self._validation is not None and not self._validation.after_pass(self.passes):
-                    break
+        wanted = True
+        while wanted:
+            progress.start(f"pass {self.passes + 1}", self._feed.gives, reads_source=self._feed.reads_source)
+            self._learn_once(progress)
+            self.passes += 1
+            wanted = self.learner.end_pass()
+            self._course.note()
+            if self._validation is not None and not self._validation.after_pass(self.passes):
+                break
+        progress.close()
 
     def _learn_once(self, progress: Progress) -> None:
         batches = self._feed.batches(self.passes + 1)
@@ -207,7 +211,9 @@ class _Run:
                     self._meter.add(rows, scores)
             self._place = self._feed.place
             self._course.learned(batch.rows)
-            progress.update(batch.rows, self._meter.mean if self._meter.rows else None)
+            progress.update(
+                batch.rows, f", progressive loss {self._meter.mean:.4f}" if self._meter.rows else ""
+            )
         self._place = Place()
 
     def _few_scores(self, batch: Batch) -> Iterator[Batch]:

@@ -49,6 +49,8 @@ class Place:
 class StreamFeed:
     """What cannot be read again, or is to be shuffled, is spooled."""
 
+    gives = "rows"
+    reads_source = True
     _same_order = False  # a shuffle is the same in every pass
 
     def __init__(
