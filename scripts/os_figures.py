@@ -149,6 +149,7 @@ def real(given: argparse.Namespace, log: Log) -> None:
         for s in given.sizes or (10, 20, 50):
             methods: Methods = {OS: bound(pool, HINGE, s=s)}
             methods |= {f"os (pool), {n} scans": bound(pool, HINGE, scans=n, s=s) for n in (1, 3, 5)}
+            methods["os (pool), shrink=no"] = bound(pool, HINGE, s=s, shrink=False)
             methods |= {
                 f"os rule=paper, {n} scans": bound(rule("paper"), HINGE, scans=n, s=s) for n in (2, 5)
             }
@@ -157,6 +158,7 @@ def real(given: argparse.Namespace, log: Log) -> None:
                 "proj-gd": bound(proj_gd, HINGE, s=s),
                 "grafting": bound(grafting, HINGE, s=s),
                 "l1-LIBLINEAR": bound(liblinear, HINGE, s=s, bias=1),
+                "l1-LIBLINEAR, our ridge": bound(liblinear, HINGE, s=s, bias=1, shrink=True),
                 "abess": bound(abess, HINGE, s=s),
             }
             make = partial(split, name, given.data)

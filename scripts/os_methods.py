@@ -10,6 +10,7 @@ import numpy as np
 from os_problems import Array, Problem, S, as_batch
 
 from fsstream import _native
+from fsstream.algorithms.online_substitution import shrinkage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +33,16 @@ def chosen(selected: tuple[list[bytes], NDArray[np.float32], float]) -> Weights:
     return {int(name): float(w) for name, w in zip(names, weights, strict=True)}, intercept
 
 
-def pool(problem: Problem, loss: str, scans: int = 2, columns: int = 3, s: int = S) -> Weights:
-    kernel = _native.ColumnPool(problem.y.astype(np.float32), s, columns)
+def pool_of(problem: Problem, loss: str, s: int, columns: int = 3, shrink: bool = True) -> _native.ColumnPool:
+    """As the backend makes it: with a ridge of s / n where classes are told apart."""
+    ridge = shrinkage(s, len(problem.y), loss) if shrink else 0.0
+    return _native.ColumnPool(problem.y.astype(np.float32), s, columns, ridge=ridge)
+
+
+def pool(
+    problem: Problem, loss: str, scans: int = 2, columns: int = 3, s: int = S, shrink: bool = True
+) -> Weights:
+    kernel = pool_of(problem, loss, s, columns, shrink)
     scan(kernel, problem, scans)
     return chosen(kernel.select(loss))
 
@@ -57,12 +66,11 @@ class ScanByScan:
 
     def after(self, scans: int, problem: Problem) -> Weights:
         if problem is not self.problem or scans < self.done:
-            targets = problem.y.astype(np.float32)
             self.problem, self.done = problem, 0
             self.kernel: _native.ColumnPool | _native.Substitution = (
-                _native.ColumnPool(targets, S)
+                pool_of(problem, self.loss, S)
                 if self.name == "pool"
-                else _native.Substitution(targets, self.loss, self.name, S)
+                else _native.Substitution(problem.y.astype(np.float32), self.loss, self.name, S)
             )
         scan(self.kernel, problem, scans - self.done)
         self.done = scans
@@ -99,9 +107,9 @@ def scan(kernel: object, problem: Problem, scans: int) -> None:
             break
 
 
-def refitted(problem: Problem, support: Array, loss: str) -> Weights:
-    """A peer's support through the same last step as ours."""
-    kernel = _native.ColumnPool(problem.y.astype(np.float32), len(support), 1)
+def refitted(problem: Problem, support: Array, loss: str, shrink: bool = False) -> Weights:
+    """A peer's support through the same last step as ours, with our ridge or without."""
+    kernel = pool_of(problem, loss, len(support), 1, shrink)
     batch = as_batch(problem.X[:, support])
     kernel.update(batch)
     weights, intercept = chosen(kernel.select(loss))
@@ -145,7 +153,7 @@ def abess(problem: Problem, loss: str, s: int = S) -> Weights:
     return refitted(problem, varied[np.flatnonzero(model.coef_.ravel())], loss)
 
 
-def liblinear(problem: Problem, loss: str, s: int = S, bias: int = -1) -> Weights:
+def liblinear(problem: Problem, loss: str, s: int = S, bias: int = -1, shrink: bool = False) -> Weights:
     """l1-LIBLINEAR (-s 5: l1-regularised squared hinge), C grown until s features stay; bias=1 gives it an
     intercept, which real classes need."""
     from liblinear.liblinearutil import train
@@ -157,7 +165,7 @@ def liblinear(problem: Problem, loss: str, s: int = S, bias: int = -1) -> Weight
         w = np.array([model.get_decfun_coef(j + 1) for j in range(problem.X.shape[1])])
         if np.count_nonzero(w) >= s:
             break
-    return refitted(problem, np.argsort(-np.abs(w))[:s], loss)
+    return refitted(problem, np.argsort(-np.abs(w))[:s], loss, shrink)
 
 
 def bound(method: Callable[..., Weights], loss: str, **options: int) -> Callable[[Problem], Weights]:

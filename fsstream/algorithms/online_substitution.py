@@ -9,7 +9,9 @@ rule=pool  Ours, the default: least squares on a pool of at most K = columns * k
            that would lower the residual more than the weakest member replaces it; then members of
            the pool are exchanged with those of the model while that is significant. No step, no
            Lipschitz constant; with two classes the pool works on -1/+1 and only the last refit
-           minimises the loss.
+           minimises the loss. Classes get a ridge of k/n (shrink=yes): if k weights of equal variance
+           explain half of the variance of -1/+1, that is the ridge of their posterior mean. Numbers
+           get none: how much noise they hold is not known beforehand.
 rule=paper Algorithm 1 to the letter: a gradient step, the smallest of k + 1 weights goes, and the
            descent check. Ours in it: eta = 0.5 / L_F with L_F estimated by power iteration on the
            retained columns and raised whenever the curvature along a step exceeds it; the
@@ -58,6 +60,11 @@ class SubstitutionParameters:
     m: float = parameter(1.0, "rule=paper: the step of retained features is eta / m", low=1)
     descent: float = parameter(0.5, "rule=paper: c of the descent check", low=0, high=1)
     refit: str = parameter("yes", "fit the loss again on the selected features", choices=("yes", "no"))
+    shrink: str = parameter(
+        "yes",
+        "rule=pool, classes: unless --l2 is above 0, a ridge of k over the number of samples",
+        choices=("yes", "no"),
+    )
     scale: str = parameter(
         "unit",
         "unit: columns have mean square 1 while learning; none: as they are. With an intercept "
@@ -68,10 +75,11 @@ class SubstitutionParameters:
 
 class OnlineSubstitution(ColumnLearner):
     """The paper's: rule=paper, Algorithm 1; rule=projection and rule=proximal, its naive baselines.
-    Ours: rule=pool, the default, least squares on a pool of columns kept in 16 bits a value. In the
-    paper's rules too: columns centred and scaled, the intercept as one more retained coordinate, two
-    scans unless --passes says otherwise, and eta = 0.5 / L_F, with L_F from a power iteration on the
-    retained columns and raised whenever the curvature along a step exceeds it.
+    Ours: rule=pool, the default, least squares on a pool of columns kept in 16 bits a value; for classes
+    with a ridge of k over the number of samples. In the paper's rules too: columns centred and scaled,
+    the intercept as one more retained coordinate, two scans unless --passes says otherwise, and eta =
+    0.5 / L_F, with L_F from a power iteration on the retained columns and raised whenever the curvature
+    along a step exceeds it.
     """
 
     name: ClassVar[str] = "os"
@@ -146,9 +154,15 @@ def check_rule(common: Common, parameters: SubstitutionParameters) -> None:
             "rule=pool has no step: --learning-rate means nothing to it", hint="--set rule=paper"
         )
     standard = SubstitutionParameters()
-    for name, rule in (("columns", "pool"), ("m", "paper"), ("descent", "paper")):
+    rules = (("columns", "pool"), ("shrink", "pool"), ("m", "paper"), ("descent", "paper"))
+    for name, rule in rules:
         if getattr(parameters, name) != getattr(standard, name) and parameters.rule != rule:
             raise UsageError(f"--set {name} means something with rule={rule} only")
+
+
+def shrinkage(k: int, samples: int, loss: str) -> float:
+    """The ridge without --l2, on weights of columns of mean square 1."""
+    return 0.0 if loss == "squared" else k / max(samples, 1)
 
 
 def make_kernel(
@@ -158,12 +172,13 @@ def make_kernel(
     targets, k = sample_targets(task), required_k(common, "os")
     unit = parameters.scale == "unit"
     if parameters.rule == "pool":
+        own = shrinkage(k, len(targets), task.loss) if unit and parameters.shrink == "yes" else 0.0
         return _native.ColumnPool(
             targets,
             k=k,
             columns=parameters.columns,
             intercept=common.intercept,
-            ridge=common.l2,
+            ridge=common.l2 or own,
             unit_scale=unit,
             memory=common.memory,
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+import fsstream as library
 from tests.cli.command import fsstream
 
 if TYPE_CHECKING:
@@ -65,12 +66,31 @@ def test_every_rule_of_os_and_both_ways_to_refit(planted: tuple[Path, bytes]) ->
     assert len(seen) >= 4
 
 
+def test_classes_get_a_ridge_of_k_over_the_samples(planted: tuple[Path, bytes]) -> None:
+    """Numbers get none."""
+    targets, stream = planted
+    path = targets.with_name("columns")
+    path.write_bytes(stream)
+
+    def weights(l2: float, shrink: str) -> dict[str, float]:
+        options = {"format": "columns", "targets": str(targets), "algo": "os", "k": 3, "l2": l2}
+        return library.select(str(path), set=(f"shrink={shrink}",), **options).to_dict()
+
+    assert weights(0, "yes") == weights(0, "no")
+    numbers = np.loadtxt(targets)
+    targets.write_text("".join(f"{int(number > np.median(numbers))}\n" for number in numbers))
+    assert weights(0, "yes") == weights(3 / 60, "no")
+    assert weights(0, "yes") != weights(0, "no")
+    assert weights(0.5, "yes") == weights(0.5, "no")
+
+
 @pytest.mark.parametrize(
     ("options", "status", "message"),
     [
         (["--set", "rule=pool", "--learning-rate", "0.1"], 2, b"no step"),
         (["--l1", "0.1"], 2, b"--l1"),
         (["--set", "m=2"], 2, b"rule=paper only"),
+        (["--set", "rule=paper", "--set", "shrink=no"], 2, b"rule=pool only"),
         (["--memory", "4KB"], 4, b"--memory"),
     ],
 )
