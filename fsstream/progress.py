@@ -56,8 +56,8 @@ class Progress:
         seconds = max(now - self._started, 1e-9)
         done, total = self._done()
         if self._bar is not None:
-            rate = f"{show_count(self._count / seconds)} {self._counted}/s"
-            self._bar.set_postfix_str(f"{rate}{remark}", refresh=False)
+            rate = f", {show_count(self._count / seconds)} {self._counted}/s" if self._reads_source else ""
+            self._bar.set_postfix_str(f"{rate}{remark}".removeprefix(", "), refresh=False)
             self._bar.update(done - self._bar.n)
         else:
             self._log(seconds, done, total, remark)
