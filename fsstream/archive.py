@@ -223,7 +223,7 @@ def _opened(file: BinaryIO, size: int) -> tuple[dict[str, Any], _StoredMembers]:
     meta: dict[str, Any] | None = None
     with zipfile.ZipFile(file) as archive:
         for entry in archive.infolist():
-            if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > size:
+            if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1 or entry.file_size > size:
                 raise ValueError(f"member {entry.filename!r} is not stored as it is")
             with archive.open(entry) as member:
                 if entry.filename == "meta.json":

@@ -76,7 +76,9 @@ def _convert(field: dataclasses.Field[Any], value: Any) -> Any:
     if kind == "table" and hasattr(value, "items"):
         return tuple((str(name), _texts(groups)) for name, groups in value.items())
     if kind == "list" or field.name == "inputs":
-        return (value,) if isinstance(value, str) else tuple(value)
+        if isinstance(value, str):
+            return (value,)
+        return tuple(value) if hasattr(value, "__iter__") else value  # what is no list is told by the check
     if kind == "number":
         return float(value)
     if kind == "integer" and isinstance(value, numbers.Integral) and not isinstance(value, bool):

@@ -5,9 +5,12 @@ A few of what scripts/fuzz_loaders.py tries by the million.
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from scripts.fuzz_loaders import attempt, targets
+from fsstream.archive import pack, unpack
+from fsstream.errors import CorruptError
+from scripts.fuzz_loaders import attempt, sealed, targets
 
 CHANGES = {
     "archive": 300,
@@ -35,3 +38,12 @@ def test_a_changed_file_is_refused_or_read(name: str, changes: int, known: dict[
         assert not wrong, f"seed {seed}: {wrong}"
         exits.append(status)
     assert sum(status != 0 for status in exits) > changes // 10
+
+
+def test_a_member_that_says_it_is_encrypted_is_refused() -> None:
+    whole = pack({"a": 1}, {"numbers": np.zeros(3)})
+    for at in range(len(whole) - 4):
+        if whole[at : at + 4] == b"PK\x01\x02":  # the directory's entry: its flags are 8 bytes on
+            lying = sealed(whole[: at + 8] + bytes([whole[at + 8] | 1]) + whole[at + 9 :])
+            with pytest.raises(CorruptError, match="is not stored as it is"):
+                unpack(lying, "model")
