@@ -134,6 +134,19 @@ def test_a_sketch_that_cannot_fit_is_refused_before_any_row(name):
         learner(name, {"k": 4, "memory": 1 << 20}, store="sketch", sketch_width=1 << 20)
 
 
+# ofs keeps k features only, which is known before.
+@pytest.mark.parametrize("name", ["b-arda", "b-amd", "sofs", *L1])
+def test_a_table_that_outgrows_the_memory_says_what_helps(name):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 3000)) * (rng.random((300, 3000)) < 0.01)
+    chosen = learner(name, {"k": 1000, "memory": 20_000})
+    with pytest.raises(LimitError, match="19 KB") as error:
+        learn(chosen, rows, np.ones(300))
+    own = name in ("b-arda", "b-amd")
+    assert ("keep the state in a sketch" in error.value.hint) == own
+    assert "--set store=sketch" in error.value.hint
+
+
 def test_a_sketch_finds_planted_features_among_many():
     rows, targets = rows_of(n=1500, d=600)
     chosen = learner("b-arda", {"k": 5}, store="sketch", sketch_width=512)

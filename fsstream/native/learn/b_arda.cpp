@@ -31,7 +31,8 @@ std::size_t BArda::bytes_with(std::size_t features) const {
 void BArda::reserve(const Batch& batch, std::size_t entries) {
   const std::size_t all = table_.size() + entries;
   const std::size_t most = exact() ? all : std::min(all, working_set());
-  check_memory(batch, bytes_with(most) + names_.bytes_of(batch, most - table_.size()), options_.memory, table_.size());
+  check_memory(batch, bytes_with(most) + names_.bytes_of(batch, most - table_.size()), options_.memory, table_.size(),
+               Store::kTableOrSketch);
   found_.resize(std::max(found_.size(), entries));
   for (auto* list : {&members_, &outsiders_, &others_}) list->reserve(entries);
   names_.reserve(batch, table_.size(), most);

@@ -27,14 +27,19 @@ inline void check_range(const Batch& batch, std::size_t row, double slope) {
     throw Diverged("the weights left the range of numbers\nlower --learning-rate, or scale the features' values");
 }
 
+// Of learners that keep something of every feature seen; some can do it in a sketch.
+enum class Store { kTableOnly, kTableOrSketch };
+
 // Before the rows of the batch are learned: what will then be needed, beside the batch where that is long.
-inline void check_memory(const Batch& batch, std::size_t needed, std::size_t limit, std::size_t features) {
+inline void check_memory(const Batch& batch, std::size_t needed, std::size_t limit, std::size_t features, Store store) {
   constexpr std::size_t kScratch = 16;  // bytes that learning an entry takes
   const std::size_t beyond = batch.bytes_beyond_blocks();
   if (needed + (beyond == 0 ? 0 : beyond + kScratch * batch.entries()) <= limit) return;
   throw LimitExceeded("the state of " + std::to_string(features) + " features does not fit into " +
-                      std::to_string(limit >> 20) +
-                      " MB\ngive more --memory, or keep the state in a sketch: --set store=sketch");
+                      (limit >> 20 < 10 ? std::to_string(limit >> 10) + " KB" : std::to_string(limit >> 20) + " MB") +
+                      "\ngive more --memory, or " +
+                      (store == Store::kTableOrSketch ? "keep the state in a sketch: --set store=sketch"
+                                                      : "take b-arda or b-amd with --set store=sketch"));
 }
 
 // What a saved state must promise before it is taken over.

@@ -19,7 +19,7 @@ Ofs::Ofs(Loss loss, const BudgetedOptions& options)
     : loss_(loss), options_(options), rate_(options.eta), seats_(options.budget) {}
 
 void Ofs::reserve(const Batch& batch, std::size_t entries) {
-  check_memory(batch, seats_.bytes_for(batch, entries), options_.memory, seats_.size());
+  check_memory(batch, seats_.bytes_for(batch, entries), options_.memory, seats_.size(), Store::kTableOnly);
   seats_.reserve(batch, entries);
 }
 

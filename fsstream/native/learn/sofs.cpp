@@ -16,7 +16,8 @@ std::size_t Sofs::bytes_with(std::size_t features) const {
 
 void Sofs::reserve(const Batch& batch, std::size_t entries) {
   const std::size_t most = table_.size() + entries;
-  check_memory(batch, bytes_with(most) + names_.bytes_of(batch, entries), options_.memory, table_.size());
+  check_memory(batch, bytes_with(most) + names_.bytes_of(batch, entries), options_.memory, table_.size(),
+               Store::kTableOnly);
   found_.resize(std::max(found_.size(), entries));
   table_.reserve(most);
   set_.reserve(entries);
