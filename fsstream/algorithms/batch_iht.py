@@ -53,7 +53,7 @@ class BatchIht(Iht):
 
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
-        """The table of each class known by now, and names."""
+        """The table of each class known by now, and names; few features leave most of it untouched."""
         classes = max(1, len(task.labels)) if task.loss == "softmax" else 1
         entries = cls.table(common, parameters) * classes
-        return {"table": CANDIDATE * entries, "names": NAME * entries}
+        return {"table, at most": CANDIDATE * entries, "names, at most": NAME * entries}
