@@ -34,7 +34,6 @@ CHECKED = [
     FGMSelector(),
     FGMSelector(settings={"C": 1}),
     SparseRandomFeatures(k=3, settings={"draw": 20, "rounds": 2}),
-    HashedTextSelector(),
 ]
 COLUMNS = [
     *(family(algo=algo) for family in (MissionSelector, BudgetedSelector, SubstitutionSelector)
