@@ -26,20 +26,18 @@ from fsstream.sklearn import (
 )
 from tests.cli.command import ROOT
 
-CHECKED = [
-    MissionSelector(),
-    BudgetedSelector(),
-    BudgetedSelector(algo="l1-arda"),
-    SubstitutionSelector(),
-    FGMSelector(),
-    FGMSelector(settings={"C": 1}),
-    SparseRandomFeatures(k=3, settings={"draw": 20, "rounds": 2}),
-]
 COLUMNS = [
     *(family(algo=algo) for family in (MissionSelector, BudgetedSelector, SubstitutionSelector)
       for algo in family._algos),
     FGMSelector(),
 ]  # fmt: skip
+CHECKED = [
+    *COLUMNS,
+    FGMSelector(settings={"C": 1}),
+    SparseRandomFeatures(k=3, settings={"draw": 20, "rounds": 2}),
+    SparseRandomFeatures(k=3, algo="rf"),
+    SparseRandomFeatures(k=3, algo="boosting"),
+]
 WEIGHT_CHECKS = [
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
