@@ -260,28 +260,30 @@ def _is_word(its_type: pa.DataType) -> bool:
 def _entries(name: str, kind: str, column: pa.Array, source: str) -> Entries:
     prefix = to_bytes(name)
     if kind == "numeric":
-        rows = _valid(column)
+        rows = valid_rows(column)
         values = _numbers(column.drop_null(), name, source)
         return Entries(rows, np.zeros(len(rows), np.int64), values, [prefix])
     if kind == "categorical":
-        places, words = _words(column.drop_null())
-        return Entries(_valid(column), places, np.ones(len(places), np.float32), _joined(prefix, b"=", words))
-    rows, items, spread = _items(column)
+        places, words = words_of(column.drop_null())
+        return Entries(
+            valid_rows(column), places, np.ones(len(places), np.float32), _joined(prefix, b"=", words)
+        )
+    rows, items, spread = items_of(column)
     counted = pc.struct_field(items, 1) if kind == "map" else items
-    kept = _valid(counted)
+    kept = valid_rows(counted)
     rows, spread, items, counted = rows[kept], spread[kept], items.take(pa.array(kept)), counted.drop_null()
     if kind == "tokens":
-        places, words = _words(items)
+        places, words = words_of(items)
         return Entries(rows, places, np.ones(len(places), np.float32), _joined(prefix, b"=", words))
     values = _numbers(counted, name, source)
     if kind == "vector":
         longest = int(spread.max()) + 1 if len(spread) else 0
         return Entries(rows, spread, values, [b"%b.%d" % (prefix, place) for place in range(longest)])
-    places, words = _words(pc.struct_field(items, 0))
+    places, words = words_of(pc.struct_field(items, 0))
     return Entries(rows, places, values, _joined(prefix, b".", words))
 
 
-def _items(column: pa.Array) -> tuple[NDArray[np.int64], pa.Array, NDArray[np.int64]]:
+def items_of(column: pa.Array) -> tuple[NDArray[np.int64], pa.Array, NDArray[np.int64]]:
     """Of lists and maps: the row of each item, the items, and the place of each in its row."""
     if pa.types.is_fixed_size_list(column.type):
         sizes = np.where(np.asarray(column.is_valid()), column.type.list_size, 0)
@@ -297,7 +299,7 @@ def _items(column: pa.Array) -> tuple[NDArray[np.int64], pa.Array, NDArray[np.in
     return rows, items, np.arange(len(rows)) - starts[rows]
 
 
-def _valid(column: pa.Array) -> NDArray[np.int64]:
+def valid_rows(column: pa.Array) -> NDArray[np.int64]:
     """The rows that hold something."""
     if not column.null_count:
         return np.arange(len(column))
@@ -317,7 +319,7 @@ def _numbers(column: pa.Array, name: str, source: str) -> NDArray[np.float32]:
         return np.ascontiguousarray(numbers, dtype=np.float32)
 
 
-def _words(column: pa.Array) -> tuple[NDArray[np.int64], list[bytes]]:
+def words_of(column: pa.Array) -> tuple[NDArray[np.int64], list[bytes]]:
     """The distinct cells as text, and the place of each cell among them."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -336,8 +338,8 @@ def _labels(column: pa.Array | None, rows: int) -> tuple[NDArray[np.uint32], lis
     if column is None:
         return np.zeros(rows, np.uint32), [b""]
     places = np.zeros(rows, np.uint32)
-    found, words = _words(column.drop_null())
-    places[_valid(column)] = found + 1
+    found, words = words_of(column.drop_null())
+    places[valid_rows(column)] = found + 1
     return places, [b"", *(word.strip() for word in words)]
 
 

@@ -30,6 +30,7 @@ from pyarrow import parquet  # isort: skip
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fsstream.arrow import Layout
     from fsstream.sources import Input
 
 _BUFFER_BYTES = 1 << 16  # of a column that is being read
@@ -77,6 +78,7 @@ class ParquetSource(RowSource):
         memory: int | None = None,
         keep_positions: bool = False,
     ) -> None:
+        self.keep_tables = False  # whether rows come with their record batch
         self._limit = None if memory is None else memory // 2
         self._keep_positions = keep_positions
         self.name = given.sources[0].name
@@ -91,6 +93,11 @@ class ParquetSource(RowSource):
     def names(self) -> list[str]:
         """The paths as given."""
         return [source.name for source in self._input.sources]
+
+    @property
+    def layout(self) -> Layout:
+        """What the columns are for, once that is settled."""
+        return self._plan
 
     def settle(self, options: FormatOptions) -> FormatOptions:
         """Decide from the columns of the first file."""
@@ -139,7 +146,10 @@ class ParquetSource(RowSource):
                     f"and dictionaries, and half of --memory is {show_size(self._limit)}",
                     hint="raise --memory, or write the file with smaller pages and without dictionaries",
                 )
-            yield rows_of(table, self._plan, name, first_row)
+            rows = rows_of(table, self._plan, name, first_row)
+            if self.keep_tables:
+                rows.table = table
+            yield rows
             first_row += table.num_rows
 
     def _placed(self, batches: Iterator[Rows], index: int, track: _Track) -> Iterator[Rows]:

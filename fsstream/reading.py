@@ -11,7 +11,9 @@ import sys
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from fsstream._native import Batch, NameFilter, count_lines
+import numpy as np
+
+from fsstream._native import Batch, NameFilter, count_lines, key_of_name
 from fsstream.bad_records import BadRecords
 from fsstream.config import ApplyOptions, SelectOptions
 from fsstream.formats import detect, format_named, make_parser, most_entries, tables, take_of
@@ -24,7 +26,7 @@ from fsstream.task import Labels
 from fsstream.text import to_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fsstream._native import Parser
     from fsstream.config import InputOptions
@@ -264,6 +266,20 @@ class RowsReading(AnyReading):
             return self._counted(map(self._as_wanted, self._rows()))
         self._ahead, self._pass = [], None
         return self._counted(map(self._as_wanted, self.input.rows_from(start, skip=skip)), start)
+
+    def wanted(self, names: Sequence[bytes]) -> Sequence[bytes]:
+        """Those of the names that --keep and --ignore leave."""
+        if self._filter is None:
+            return names
+        batch = Batch.from_arrays(
+            np.array([0, len(names)], np.uint64),
+            np.array([key_of_name(name) for name in names], np.uint64),
+            np.ones(len(names), np.float32),
+            np.zeros(1, np.float32),
+            names=names,
+        )
+        self._filter.drop_entries(batch)
+        return batch.names()
 
     def _rows(self) -> Iterator[Rows]:
         started, self._pass = self._pass, None

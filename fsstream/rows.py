@@ -43,6 +43,8 @@ class Rows(Parsed):
     ([2.0, 1.0, 1.0], [0, 2, 3])
     """
 
+    table: Any = None  # the Arrow record batch they were made of, from a source that was asked for it
+
     def __len__(self) -> int:
         return self.batch.rows
 

@@ -23,7 +23,8 @@ from fsstream.expansion import Expansion
 from fsstream.formats.writing import Kept, Source, make_writer
 from fsstream.model import kmer_key
 from fsstream.pairs import split_pair
-from fsstream.reading import make_reading
+from fsstream.reading import RowsReading, make_reading
+from fsstream.rows import Rows
 from fsstream.selection_reader import load_selection
 from fsstream.text import to_text
 from fsstream.training import predicts_with_state
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from fsstream._native import RowWriter
     from fsstream.model import Model
+    from fsstream.parquet_writing import ParquetWriter
     from fsstream.reading import AnyReading
     from fsstream.selection import Selection
 
@@ -61,8 +63,9 @@ class Transform:
         """The reduced stream, piece by piece."""
         with closing(make_reading(self._options)) as reading:
             target = reading.format if self._options.to == "same" else self._options.to
-            if target == "parquet":
-                raise UsageError("Parquet is read, not written", hint="--to csv, or another form of text")
+            if isinstance(reading, RowsReading) and target == reading.format:
+                yield from self._parquet(reading)
+                return
             source = Source(reading.format, reading.format_options)
             beginning, writer = make_writer(target, self._kept(reading.format), source)
             yield beginning
@@ -78,6 +81,27 @@ class Transform:
                 raise no_data()
             self._tell(reading, writer, target)
 
+    def _parquet(self, reading: RowsReading) -> Iterator[bytes]:
+        """Columns as they came, but for what was not selected of them."""
+        from fsstream.parquet import ParquetSource
+        from fsstream.parquet_writing import ParquetWriter
+
+        assert isinstance(reading.input, ParquetSource)
+        if self._options.names or self._options.normalize != "none":
+            option = "--names" if self._options.names else "--normalize"
+            raise UsageError(f"{option}: columns of Parquet stay as they are", hint="--to csv, or other text")
+        reading.input.keep_tables = True
+        writer = ParquetWriter(reading.input.layout, reading.wanted(self._names))
+        count = 0
+        for parsed in reading.batches():
+            assert isinstance(parsed, Rows)
+            count += len(parsed)
+            yield writer.write(parsed)
+        if not count:
+            raise no_data()
+        yield writer.finish()
+        self._tell(reading, writer, reading.format)
+
     def _kept(self, form: str) -> Kept:
         names = self._names
         numbered = [b"%d" % number for number in range(1, len(names) + 1)]
@@ -90,7 +114,7 @@ class Transform:
             ) from None
         return Kept(keys, names, numbered if self._options.names else names)
 
-    def _tell(self, reading: AnyReading, writer: RowWriter, target: str) -> None:
+    def _tell(self, reading: AnyReading, writer: RowWriter | ParquetWriter, target: str) -> None:
         if self._options.quiet:
             return
         if not writer.entries and self._names:

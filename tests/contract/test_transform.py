@@ -181,5 +181,3 @@ def test_parquet_becomes_text(tmp_path: Path) -> None:
     }
     assert written["pairs"] == b"a x:1.5 colour=red:1\nb x:2\n"
     assert written["csv"] == b"label,x,colour=red\na,1.5,1\nb,2,\n"
-    with pytest.raises(UsageError, match="read, not written"):
-        list(Transform(from_mapping(TransformOptions, settings)).texts())
