@@ -5,12 +5,20 @@ A few of what scripts/fuzz_loaders.py tries by the million.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
+from fsstream import run
 from fsstream.archive import pack, unpack
+from fsstream.checkpoint import load_checkpoint
+from fsstream.config import SelectOptions
 from fsstream.errors import CorruptError
-from scripts.fuzz_loaders import attempt, sealed, targets
+from scripts.fuzz_loaders import ROWS, attempt, sealed, targets
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CHANGES = {
     "archive": 300,
@@ -47,3 +55,16 @@ def test_a_member_that_says_it_is_encrypted_is_refused() -> None:
             lying = sealed(whole[: at + 8] + bytes([whole[at + 8] | 1]) + whole[at + 9 :])
             with pytest.raises(CorruptError, match="is not stored as it is"):
                 unpack(lying, "model")
+
+
+@pytest.mark.parametrize("name", ["inputs", "set", "class_weight"])
+def test_a_number_where_the_options_want_a_list_is_refused(name: str, tmp_path: Path) -> None:
+    rows, saved = tmp_path / "rows", tmp_path / "saved"
+    rows.write_bytes(ROWS)
+    run.select(SelectOptions(inputs=(str(rows),), format="pairs", k=3, checkpoint=str(saved), quiet=True))
+    meta, members = unpack(saved.read_bytes(), "saved")
+    assert isinstance(meta["options"][name], list)
+    saved.write_bytes(pack({**meta, "options": {**meta["options"], name: 7}}, members))
+    with pytest.raises(CorruptError) as refused:
+        load_checkpoint(str(saved))
+    assert refused.value.exit_code == 5
