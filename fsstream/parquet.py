@@ -14,7 +14,7 @@ import dataclasses
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, ClassVar
 
 from fsstream._native import RunningDigest
 from fsstream.arrow import NO_COLUMNS, column_names, layout, rows_of
@@ -69,6 +69,7 @@ class ParquetSource(RowSource):
     """The rows of all inputs, which must have the columns of the first."""
 
     form = "parquet"
+    most_rows: ClassVar[int | None] = None  # of a process that tries the beginning of its input
 
     def __init__(
         self,
@@ -99,6 +100,14 @@ class ParquetSource(RowSource):
         """What the columns are for, once that is settled."""
         return self._plan
 
+    def rows_in_all(self) -> int:
+        """As the files' own indexes say."""
+        count = 0
+        for index in range(len(self._input.sources)):
+            with self._opened(index) as file:
+                count += file.metadata.num_rows
+        return count
+
     def settle(self, options: FormatOptions) -> FormatOptions:
         """Decide from the columns of the first file."""
         with self._opened(0) as file:
@@ -108,11 +117,22 @@ class ParquetSource(RowSource):
 
     def rows(self) -> Iterator[Rows]:
         """One pass; rows count from 1 in each file."""
-        return self._pass(_Track(None, skip=False))
+        rows = self._pass(_Track(None, skip=False))
+        return rows if self.most_rows is None else self._beginning(rows, self.most_rows)
 
     def rows_from(self, start: Position, *, skip: bool) -> Iterator[Rows]:
         """One pass from a start on, or one that is compared with it on the way."""
         return self._pass(_Track(start, skip=skip))
+
+    @staticmethod
+    def _beginning(rows: Iterator[Rows], most: int) -> Iterator[Rows]:
+        """Whole batches, until there are so many rows."""
+        count = 0
+        for part in rows:
+            yield part
+            count += part.block.data.nbytes  # a line end for each row, good or bad
+            if count >= most:
+                return
 
     def _pass(self, track: _Track) -> Iterator[Rows]:
         self._done = 0

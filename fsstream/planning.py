@@ -13,8 +13,9 @@ the backend on more and more of it, and a reader that keeps nothing:
              stream the last one was.
     disk     the spool or the transposed runs, if they are needed, by the density of what was looked at.
 
-A stream that the trials saw whole is not estimated but measured. Standard input is not read, nor is
-Parquet: there the answer holds what can be known without data.
+A stream that the trials saw whole is not estimated but measured. Standard input is not read: there the
+answer holds what can be known without data. Of Parquet a trial reads the first rows of the files themselves,
+so that pages and row groups are as they will be; its bytes are rows, times what a row takes in the files.
 """
 
 from __future__ import annotations
@@ -85,8 +86,9 @@ def _unseen(options: SelectOptions) -> str | None:
     """Why no beginning of the input can be tried."""
     if not options.inputs or "-" in options.inputs:
         return "standard input is not read"
-    if options.format == "parquet" or Path(options.inputs[0]).suffix == ".parquet":
-        return "Parquet has no beginning that is a file"
+    named = options.format == "parquet" or Path(options.inputs[0]).suffix == ".parquet"
+    if named and not all(Path(path).is_file() for path in options.inputs):
+        return "Parquet that is no file is not read twice"
     return None
 
 
@@ -186,18 +188,25 @@ def _trials(options: SelectOptions, head: Head, path: Path) -> list[Measured]:
 
 def _glimpse(options: SelectOptions, head: Head, path: Path) -> Glimpse:
     """The memory that a run on all that was looked at has in its first seconds."""
-    return peak_within(*_trial(_alone(options), head, head.size, path)[:2], GLIMPSE)
+    options, place, _, rows = _trial(_alone(options), head, head.size, path)
+    return peak_within(options, place, rows, GLIMPSE)
 
 
 def _run(options: SelectOptions, head: Head, size: int, path: Path) -> Measured:
-    options, place, written = _trial(options, head, size, path)
-    summary = run_apart(options, place)
+    options, place, written, rows = _trial(options, head, size, path)
+    summary = run_apart(options, place, rows)
     taken = (summary["peak_memory"], summary["seconds"], summary["passes"], summary["cpu_seconds"])
     return Measured(written, *taken)
 
 
-def _trial(options: SelectOptions, head: Head, size: int, path: Path) -> tuple[SelectOptions, Path, int]:
-    """The options that run a beginning, where its summary goes, and how long the beginning is."""
+def _trial(
+    options: SelectOptions, head: Head, size: int, path: Path
+) -> tuple[SelectOptions, Path, int, int | None]:
+    """The options that run a beginning, where its summary goes, how long the beginning is, and its rows."""
+    if head.row_counts:
+        count = int(np.searchsorted(np.cumsum(head.sizes), size)) + 1
+        written, rows = sum(head.sizes[:count]), sum(head.row_counts[:count])
+        return dataclasses.replace(options, quiet=True), path.with_name("summary"), written, rows
     with path.open("wb") as file:
         for piece in head.pieces:
             if file.tell() >= size:
@@ -206,7 +215,7 @@ def _trial(options: SelectOptions, head: Head, size: int, path: Path) -> tuple[S
         written = file.tell()
     if written < head.size or head.share < 1:
         options = dataclasses.replace(options, inputs=(str(path),), format=head.reading["format"])
-    return dataclasses.replace(options, quiet=True), path.with_name("summary"), written
+    return dataclasses.replace(options, quiet=True), path.with_name("summary"), written, None
 
 
 def _reader_loss(loss: str) -> str:

@@ -32,10 +32,13 @@ _LOOK_FOR_PARENT = 0.5
 _PATIENCE = 12  # times as long as it should work, on a machine that is busy with other things
 
 
-def run_apart(options: InputOptions, summary: Path) -> dict[str, Any]:
-    """The summary of a run, with `cpu_seconds`; FsstreamError with the message of one that failed."""
+def run_apart(options: InputOptions, summary: Path, rows: int | None = None) -> dict[str, Any]:
+    """The summary of a run, with `cpu_seconds`; FsstreamError with the message of one that failed.
+
+    Of Parquet the first `rows` are read, in whole batches.
+    """
     before = _children_seconds()
-    with _started(options, summary) as process:
+    with _started(options, summary, rows) as process:
         said = process.communicate()[1]
     if process.returncode:
         raise FsstreamError(said.strip().splitlines()[-1] if said.strip() else "it was ended")
@@ -50,12 +53,12 @@ class Glimpse:
     settled: bool  # it ended, or needed no more for half of the time
 
 
-def peak_within(options: InputOptions, summary: Path, seconds: float) -> Glimpse:
+def peak_within(options: InputOptions, summary: Path, rows: int | None, seconds: float) -> Glimpse:
     """What a run had while it worked for so many seconds."""
     peak = 0
     grew = worked = 0.0  # seconds of work
     ends = time.monotonic() + _PATIENCE * seconds
-    with _started(options, summary) as process:
+    with _started(options, summary, rows) as process:
         try:
             while process.poll() is None and time.monotonic() < ends and worked < seconds:
                 worked = _seconds_of(process.pid)
@@ -84,7 +87,7 @@ def _seconds_of(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _started(options: InputOptions, summary: Path) -> subprocess.Popen[str]:
+def _started(options: InputOptions, summary: Path, rows: int | None = None) -> subprocess.Popen[str]:
     process = subprocess.Popen(  # noqa: S603 - our own module, and a number
         [sys.executable, "-m", "fsstream.trial", str(os.getpid())],
         stdin=subprocess.PIPE,
@@ -93,7 +96,7 @@ def _started(options: InputOptions, summary: Path) -> subprocess.Popen[str]:
         text=True,
     )
     assert process.stdin is not None
-    json.dump({**dataclasses.asdict(options), "summary": str(summary)}, process.stdin)
+    json.dump({**dataclasses.asdict(options), "summary": str(summary), "rows": rows}, process.stdin)
     process.stdin.flush()
     process.stdin.close()
     process.stdin = None  # communicate would flush it again
@@ -115,8 +118,14 @@ def _main() -> None:
     assert cli
     threading.Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start()
     return_freed_memory()  # as the command does
+    given = json.load(sys.stdin)
+    rows = given.pop("rows")
+    if rows is not None:
+        from fsstream.parquet import ParquetSource
+
+        ParquetSource.most_rows = rows
     try:
-        select(from_mapping(SelectOptions, json.load(sys.stdin)))
+        select(from_mapping(SelectOptions, given))
     except FsstreamError as error:
         sys.exit(error.message)
 
