@@ -10,6 +10,7 @@ of them longer than what `plan` looks at, and checks those too. The last lines s
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import math
 import resource
@@ -123,6 +124,7 @@ def make_shapes(folder: Path) -> Iterator[Path]:
         "names.txt": lambda rng: named_rows(rng, rows=150_000, entries=60, features=3_000_000),
         "dense.svm": lambda rng: dense_rows(rng, rows=120_000, columns=DENSE),
         "dense.csv": lambda rng: dense_table(rng, rows=300_000, columns=DENSE),
+        "mixed.parquet": lambda rng: mixed_table(rng, rows=500_000, columns=24),
         "classes.svm": lambda rng: sparse_rows(rng, rows=60_000, entries=40, features=50_000, classes=8),
     }
     for name, make in shapes.items():
@@ -167,6 +169,27 @@ def dense_table(rng: np.random.Generator, rows: int, columns: int) -> Iterator[b
     yield f"label,{','.join(f'x{i}' for i in range(columns))}\n".encode()
     for label, row in _labelled(rng, rows, columns):
         yield f"{label},{','.join(map(str, row))}\n".encode()
+
+
+def mixed_table(rng: np.random.Generator, rows: int, columns: int) -> Iterator[bytes]:
+    """Numbers, a column of words and one of lists, in row groups of 10,000."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    sink, writer = io.BytesIO(), None
+    for _ in range(rows // 10_000):
+        values = rng.normal(size=(10_000, columns)).round(4)
+        label = np.where(values[:, :3].sum(axis=1) + values[:, 3] * values[:, 4] > 0, 1, -1)
+        words = np.exp(rng.random(10_000) * np.log(200_000)).astype(int)
+        tags = np.exp(rng.random((10_000, 5)) * np.log(1_000_000)).astype(int)
+        numbers = {f"x{at}": values[:, at].astype(np.float32) for at in range(columns)}
+        lists = [[f"t{tag}" for tag in row] for row in tags.tolist()]
+        table = pa.table({"label": label, **numbers, "word": [f"w{word}" for word in words], "tags": lists})
+        writer = writer or parquet.ParquetWriter(sink, table.schema)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+    yield sink.getvalue()
 
 
 def _labelled(rng: np.random.Generator, rows: int, columns: int) -> Iterator[tuple[int, list[float]]]:
