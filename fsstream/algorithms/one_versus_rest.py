@@ -13,6 +13,7 @@ import numpy as np
 
 from fsstream.algorithms.learner import Learner
 from fsstream.algorithms.merging.shards import under
+from fsstream.errors import LimitError
 from fsstream.selection import Selection
 from fsstream.state import Prefixed
 
@@ -41,6 +42,7 @@ class OneVersusRest(Learner):
         self.state_refusal = backend.state_refusal  # type: ignore[misc]
         self.predicts_with_state = backend.predicts_with_state  # type: ignore[misc]
         self.resumes_within_a_pass = backend.resumes_within_a_pass  # type: ignore[misc]
+        self._memory = common.memory
         self._common = replace(common, memory=common.memory // max(1, len(task.labels)))
         self._parameters = parameters
         self._task = task
@@ -129,7 +131,21 @@ class OneVersusRest(Learner):
             if task.targets is not None:
                 mine = task.targets == len(self._learners)
                 task = replace(task, targets=np.where(mine, np.float32(1), np.float32(-1)))
+            self._check_memory(task)
             self._learners.append(self._backend(self._common, self._parameters, task))
+
+    def _check_memory(self, task: Task) -> None:
+        """A class that came late has the share of the first ones, which together have all of the memory."""
+        known = len(self._learners)
+        if known < len(task.labels):
+            return
+        needed = (known + 1) * sum(self._backend.plan(self._common, self._parameters, task).values())
+        if needed > self._memory:
+            raise LimitError(
+                f"{self._backend.name} needs {needed:,} bytes for {known + 1} classes, "
+                f"--memory allows {self._memory:,}",
+                hint="raise --memory, lower --k, or bound the classes with --max-classes",
+            )
 
 
 def _joined(columns: list[Any]) -> list[str] | None:

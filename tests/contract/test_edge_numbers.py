@@ -87,10 +87,11 @@ def test_labels_are_numbers_of_32_bits(name: str, tmp_path: Path) -> None:
         assert status != 3 or ":2:1: expected a label between 1e-38 and 3e38, or 0" in message, message
 
 
+@pytest.mark.parametrize("place", [9, ALONE - 1])  # among the first rows, and behind all that is looked at
 @pytest.mark.parametrize("name", BACKENDS)
-def test_one_positive_row_among_many(name: str, tmp_path: Path) -> None:
+def test_one_positive_row_among_many(name: str, place: int, tmp_path: Path) -> None:
     path = tmp_path / "rows"
-    path.write_bytes(b"".join(b"%d %d:1 9:1 8:%d\n" % (i == 9, i % 7, i == 9) for i in range(ALONE)))
+    path.write_bytes(b"".join(b"%d %d:1 9:1 8:%d\n" % (i == place, i % 7, i == place) for i in range(ALONE)))
     assert ended(options_for(name, path, 3)) == (0, "")
 
 

@@ -46,8 +46,9 @@ void ClassDescent::update(const Batch& batch, float* scores) {
   for (std::size_t r = 0; r < batch.rows(); ++r) {
     const std::size_t begin = batch.row_begin(r);
     const auto y = static_cast<std::size_t>(batch.targets[r]);
-    meet_classes(y + 1);
-    if (rows_ % kBetweenChecks == 0) check_memory();  // all classes' tables grow at once
+    const bool is_new = y >= classes();
+    meet_classes(y + 1);  // address space: a table that is too much has not been touched
+    if (is_new || rows_ % kBetweenChecks == 0) check_memory();  // all classes' tables grow at once
     learn({&batch, begin, batch.row_end(r) - begin, 0}, y, batch.importance[r], scores + r * outputs);
   }
   check_memory();
@@ -55,8 +56,9 @@ void ClassDescent::update(const Batch& batch, float* scores) {
 
 void ClassDescent::check_memory() const {
   if (bytes() > options_.memory)
-    throw LimitExceeded("the weights of " + std::to_string(classes()) +
-                        " classes do not fit into --memory\nraise --memory or lower --k");
+    throw LimitExceeded(
+        "the weights of " + std::to_string(classes()) +
+        " classes do not fit into --memory\nraise --memory, lower --k, or bound the classes with --max-classes");
 }
 
 void ClassDescent::learn(const Row& row, std::size_t y, double h, float* scores) {
