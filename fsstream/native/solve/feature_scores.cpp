@@ -10,6 +10,10 @@ namespace fsstream {
 
 namespace {
 
+constexpr std::size_t kColumnsAPart = KeptColumns::kColumnsAtOnce;  // of a walk over all columns
+// Entries that a walk looks at before it asks whether the rest still matters; more when threads share them.
+constexpr std::size_t kTogether = std::size_t{1} << 14;
+constexpr std::size_t kTogetherWithThreads = std::size_t{1} << 20;
 // Rows and columns exist side by side while the one is turned into the other.
 constexpr std::size_t kEntryBytes = 2 * sizeof(KeptColumns::Entry);
 
@@ -205,11 +209,24 @@ void FeatureScores::add(const Batch& batch, std::size_t first_row) {
   }
 }
 
-double FeatureScores::kept_score(std::size_t column) const {
-  double score = columns_.dot(column, r_);
-  if (scale_ != 1.0 || !plain_r_.empty()) score *= scale_;
-  if (!plain_r_.empty()) score += plain_scale_ * columns_.dot(column, plain_r_);
-  return score;
+void FeatureScores::score_kept(std::size_t begin, std::size_t end, double* scores) const {
+  const std::size_t parts = (end - begin + kColumnsAPart - 1) / kColumnsAPart;
+  const auto score = [&](std::size_t part) {
+    const std::size_t first = begin + part * kColumnsAPart;
+    const std::size_t count = std::min(kColumnsAPart, end - first);
+    double* out = scores + (first - begin);
+    columns_.dots(first, count, r_, out);
+    if (scale_ != 1.0 || !plain_r_.empty())
+      for (std::size_t j = 0; j < count; ++j) out[j] *= scale_;
+    if (plain_r_.empty()) return;
+    double plain[kColumnsAPart];
+    columns_.dots(first, count, plain_r_, plain);
+    for (std::size_t j = 0; j < count; ++j) out[j] += plain_scale_ * plain[j];
+  };
+  if (team_ != nullptr)
+    team_->run(parts, score);
+  else
+    for (std::size_t part = 0; part < parts; ++part) score(part);
 }
 
 std::vector<FeatureScores::Scored> FeatureScores::best(std::size_t count, std::span<const Key> without) const {
@@ -222,11 +239,10 @@ std::vector<FeatureScores::Scored> FeatureScores::best(std::size_t count, std::s
     const auto prepare = [&](std::size_t begin, std::size_t end) {
       first = begin;
       scores.resize(end - begin);
-      if (team_ == nullptr) return;
-      team_->run(end - begin, [&](std::size_t part) { scores[part] = kept_score(begin + part); });
+      score_kept(begin, end, scores.data());
     };
-    columns_.walk(most, prepare, [&](std::size_t p) {
-      best.offer(keys_[p], team_ == nullptr ? kept_score(p) : scores[p - first]);
+    columns_.walk(most, team_ == nullptr ? kTogether : kTogetherWithThreads, prepare, [&](std::size_t p) {
+      best.offer(keys_[p], scores[p - first]);
       return best.needed();
     });
   } else {
@@ -238,11 +254,7 @@ std::vector<FeatureScores::Scored> FeatureScores::best(std::size_t count, std::s
 std::vector<double> FeatureScores::all() const {
   if (!rows_kept_) return sums_;
   std::vector<double> scores(features());
-  const auto score = [&](std::size_t p) { scores[p] = kept_score(p); };
-  if (team_ != nullptr)
-    team_->run(scores.size(), score);
-  else
-    for (std::size_t p = 0; p < scores.size(); ++p) score(p);
+  score_kept(0, scores.size(), scores.data());
   return scores;
 }
 

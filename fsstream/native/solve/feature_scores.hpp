@@ -121,7 +121,8 @@ class FeatureScores {
   void turn_to_sketch();
   void finish_sums(double slope, double offset);
   void finish_sketch(double slope, double offset);
-  double kept_score(std::size_t column) const;
+  // c of columns begin .. end - 1, from rows in memory.
+  void score_kept(std::size_t begin, std::size_t end, double* scores) const;
 
   std::size_t table_bytes_;
   std::size_t row_bytes_;

@@ -1,5 +1,6 @@
 #include "solve/kept_columns.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace fsstream {
@@ -54,6 +55,24 @@ std::vector<std::uint32_t> KeptColumns::build(std::size_t features, Buffer<std::
   numbers = Buffer<std::uint32_t>();
   values = Buffer<float>();
   return order;
+}
+
+void KeptColumns::dots(std::size_t p, std::size_t count, std::span<const double> r, double* sums) const {
+  const auto term = [&](const Entry& entry) { return r[entry.row] * static_cast<double>(entry.value); };
+  std::size_t done = 0;
+  for (; done + 4 <= count; done += 4) {
+    std::span<const Entry> four[4];
+    for (std::size_t c = 0; c < 4; ++c) four[c] = column(p + done + c);
+    const std::size_t shared = std::min({four[0].size(), four[1].size(), four[2].size(), four[3].size()});
+    double sum[4] = {};
+    for (std::size_t j = 0; j < shared; ++j)
+      for (std::size_t c = 0; c < 4; ++c) sum[c] += term(four[c][j]);
+    for (std::size_t c = 0; c < 4; ++c) {
+      for (const Entry& entry : four[c].subspan(shared)) sum[c] += term(entry);
+      sums[done + c] = sum[c];
+    }
+  }
+  for (; done < count; ++done) sums[done] = dot(p + done, r);
 }
 
 }  // namespace fsstream

@@ -6,6 +6,7 @@
 // is below the B-th largest |c| so far, no later column can come in.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -20,6 +21,8 @@ namespace fsstream {
 
 class KeptColumns {
  public:
+  static constexpr std::size_t kColumnsAtOnce = 16;
+
   struct Entry {
     std::uint32_t row;
     float value;
@@ -43,10 +46,14 @@ class KeptColumns {
     return sum;
   }
 
+  // The same of columns p .. p + count - 1, four at a time: their additions do not wait for one another.
+  void dots(std::size_t p, std::size_t count, std::span<const double> r, double* sums) const;
+
   // visit(p) returns the smallest |c| that still matters (0 at first); every p for which
-  // `largest` |x_p|_1 could reach it is visited, after prepare(begin, end) of a range with p in it.
+  // `largest` |x_p|_1 could reach it is visited, after prepare(begin, end) of a range with p in it:
+  // kColumnsAtOnce of them or more, of about `together` entries.
   template <class Prepare, class Visit>
-  void walk(double largest, Prepare prepare, Visit visit) const {
+  void walk(double largest, std::size_t together, Prepare prepare, Visit visit) const {
     std::size_t prepared = 0;
     double needed = 0.0;
     std::size_t next = 0;
@@ -57,7 +64,8 @@ class KeptColumns {
         ++next;
       }
       if (p == prepared) {
-        for (std::size_t entries = 0; prepared < columns() && entries < kEntriesAtOnce; ++prepared)
+        const std::size_t least = std::min(columns(), p + kColumnsAtOnce);
+        for (std::size_t entries = 0; prepared < least || (prepared < columns() && entries < together); ++prepared)
           entries += column(prepared).size();
         prepare(p, prepared);
       }
@@ -66,8 +74,6 @@ class KeptColumns {
   }
 
  private:
-  static constexpr std::size_t kEntriesAtOnce = std::size_t{1} << 20;
-
   struct SizeClass {
     std::size_t first;  // its first column
     double bound;       // |x|_1 of none is larger
