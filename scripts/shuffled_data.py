@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +44,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self.targets)
 
+    @cached_property
+    def _columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """The features that occur, and which of them each entry has: many models are scored on the same rows."""
+        return np.unique(self.keys, return_inverse=True)
+
     def taken(self, order: np.ndarray) -> Rows:
         """These rows in this order."""
         begins = self.starts[:-1].astype(np.int64)[order]
@@ -57,14 +63,13 @@ class Rows:
 
     def scores(self, names: list[bytes], weights: np.ndarray, intercept: float = 0.0) -> np.ndarray:
         """Predictions with the weights of features that are numbers."""
+        distinct, places = self._columns
         chosen = np.array([int(name) for name in names], dtype=np.uint64)
-        order = np.argsort(chosen)
-        chosen, weights = (
-            np.append(chosen[order], np.uint64(0)),
-            np.append(np.asarray(weights, float)[order], 0.0),
-        )
-        place = np.searchsorted(chosen[:-1], self.keys)
-        parts = np.where(chosen[place] == self.keys, weights[place], 0.0) * self.values
+        found = np.minimum(np.searchsorted(distinct, chosen), len(distinct) - 1)
+        met = distinct[found] == chosen
+        dense = np.zeros(len(distinct))
+        dense[found[met]] = np.asarray(weights, float)[met]
+        parts = dense[places] * self.values
         sums = np.concatenate([[0.0], np.cumsum(parts)])
         starts = self.starts.astype(np.int64)
         return sums[starts[1:]] - sums[starts[:-1]] + intercept

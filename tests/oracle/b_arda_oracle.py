@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .subgradients import slope, value
+from .subgradients import prediction, slope, value
 
 Vector = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class BArda:
 
     def step(self, x: Vector, y: float) -> float:
         """Lines 3 to 10; the prediction of line 4."""
-        u = float(self.w @ x)
+        u = prediction(self.w, x)
         phi = 0.5 * self.lam * float(self.w @ self.w)
         self.losses.append(value(self.loss, u, y) + phi)
         g = slope(self.loss, u, y) * x

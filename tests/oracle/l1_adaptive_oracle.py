@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .subgradients import slope
+from .subgradients import prediction, slope
 
 if TYPE_CHECKING:
     from .b_arda_oracle import Vector
@@ -31,7 +31,7 @@ class L1Adaptive:
 
     def step(self, x: Vector, y: float) -> float:
         """One example; the prediction made before it was learned."""
-        u = float(self.w @ x)
+        u = prediction(self.w, x)
         g = slope(self.loss, u, y) * x
         self.t += 1
         self.sum += g
@@ -51,6 +51,10 @@ class L1Arda(L1Adaptive):
         size = np.maximum(0.0, np.abs(self.sum) - self.lam * self.t)
         self.w = np.sign(-self.sum) * (self.eta / h) * size
 
+    def settle(self) -> None:
+        """The weights of the sums, t and squares at hand."""
+        self.move(np.zeros(self.d), self.delta + np.sqrt(self.squares))
+
 
 class AdaFobos(L1Adaptive):
     """Composite mirror descent, composite l1."""
@@ -58,3 +62,8 @@ class AdaFobos(L1Adaptive):
     def move(self, g: Vector, h: Vector) -> None:
         u = self.w - (self.eta / h) * g
         self.w = np.sign(u) * np.maximum(0.0, np.abs(u) - self.lam * self.eta / h)
+
+    def rest(self, steps: Vector) -> None:
+        """What so many steps without a gradient do to each weight."""
+        h = self.delta + np.sqrt(self.squares)
+        self.w = np.sign(self.w) * np.maximum(0.0, np.abs(self.w) - steps * self.lam * self.eta / h)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .b_arda_oracle import Vector, largest
+from .subgradients import prediction
 
 
 @dataclass
@@ -23,7 +24,7 @@ class Sofs:
 
     def step(self, x: Vector, y: float) -> float:
         """One example; the prediction made before it was learned."""
-        u = float(self.w @ x)
+        u = prediction(self.w, x)
         m = max(0.0, 1.0 - y * u)
         if m > 0.0:
             sigma = 1.0 / self.precision

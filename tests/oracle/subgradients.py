@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
+
+def prediction(w: NDArray[np.float64], x: NDArray[np.float64]) -> float:
+    """w . x summed from the first feature to the last, as the kernels sum a row (numpy's dot does not)."""
+    return float(np.cumsum(w * x)[-1])
+
 
 def value(loss: str, u: float, y: float) -> float:
     """f_t(w_t) where w_t . x_t is u."""

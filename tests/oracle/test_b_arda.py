@@ -42,6 +42,7 @@ def take_state(oracle: BArda, kernel: _native.OnlineLearner) -> None:
 def assert_same_choice(oracle: BArda, kernel: _native.OnlineLearner) -> None:
     """The same weights; features may differ where their scores agree to rounding and the sums do not."""
     weights = weights_of(kernel, oracle.d)
+    assert np.count_nonzero(weights) <= oracle.budget
     differ = np.flatnonzero((weights != 0) != (oracle.w != 0))
     if len(differ):
         scores = oracle.scores[differ]
@@ -62,6 +63,19 @@ def test_whole_runs(data, options):
     np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(weights_of(kernel, oracle.d), oracle.w, rtol=1e-4, atol=1e-7)
     assert np.count_nonzero(weights_of(kernel, oracle.d)) <= options["budget"]
+
+
+@given(streams(counts=True), settings_of.filter(lambda options: options["loss"] != "logistic"))
+@settings(deadline=None, max_examples=40)
+def test_whole_runs_of_equal_columns_to_the_last_bit(data, options):
+    """Every other column of counts twice: the smaller key of two twins has the weight, to the end."""
+    rows, targets = data
+    rows = np.hstack([rows, rows[:, ::2]])
+    oracle, kernel = BArda(rows.shape[1], **options), kernel_of(options)
+    scores = kernel.update(batch_of(rows, targets))
+    expected = [oracle.step(x, y) for x, y in zip(rows, targets, strict=True)]
+    np.testing.assert_array_equal(scores, np.array(expected, np.float32))
+    np.testing.assert_array_equal(weights_of(kernel, oracle.d), oracle.w.astype(np.float32))
 
 
 @given(streams(counts=True), settings_of)
