@@ -46,7 +46,7 @@ class Rows:
 
     @cached_property
     def _columns(self) -> tuple[np.ndarray, np.ndarray]:
-        """The features that occur, and which of them each entry has: many models are scored on the same rows."""
+        """The features that occur, and which of them each entry has; many models score the same rows."""
         return np.unique(self.keys, return_inverse=True)
 
     def taken(self, order: np.ndarray) -> Rows:

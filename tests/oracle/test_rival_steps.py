@@ -46,7 +46,9 @@ def rows_of(data: tuple[Vector, Vector]) -> Iterator[tuple[Vector, float]]:
     return zip(*data, strict=True)
 
 
-@given(kinds, budgets, etas, st.sampled_from([0.0, 1e-4, 0.3, 0.9]), st.sampled_from(["hinge", "squared-hinge"]))
+@given(
+    kinds, budgets, etas, st.sampled_from([0.0, 1e-4, 0.3, 0.9]), st.sampled_from(["hinge", "squared-hinge"])
+)
 @settings(deadline=None, max_examples=80)
 def test_ofs(data, budget, eta, lam, loss):
     d = data[0].shape[1]
