@@ -190,8 +190,10 @@ class RowFeed(StreamFeed):
             )
         )
         self._same_order = chosen.knows_rows_by_number
-        if self.aim.kind == "classes" and chosen.access is Access.ROWS_AGAIN and state is None:
-            self._meet_all_classes()
+        if self.aim.kind == "classes" and chosen.access is Access.ROWS_AGAIN:
+            self._keep_rows(again=True)
+            if state is None:
+                self._meet_all_classes()
 
     @property
     def task(self) -> Task:
@@ -249,7 +251,9 @@ class ColumnFeed(StreamFeed):
     ) -> None:
         assert options.targets is not None
         start = state.place if state is not None else Place()
-        super().__init__(options, reading, signals, start, again=chosen.reads_again(options.passes))
+        super().__init__(
+            options, reading, signals, start, again=chosen.reads_again(options.passes, options.l1)
+        )
         with closing(Reading(InputOptions(inputs=(options.targets,), format="tokens", threads=1))) as lines:
             self.aim = Aim.decide(options, lines.labels(), chosen)
             pieces = [self._targets_of(parsed) for parsed in lines.batches()]
@@ -382,5 +386,5 @@ def make_feed(
         return ColumnFeed(options, chosen, reading, signals, state)
     if chosen.access is Access.COLUMNS:
         return TransposedFeed(options, chosen, reading, signals, progress=progress, state=state)
-    again = chosen.reads_again(options.passes)
+    again = chosen.reads_again(options.passes, options.l1)
     return RowFeed(options, chosen, reading, signals, again=again, state=state)

@@ -225,7 +225,7 @@ def _reader_loss(loss: str) -> str:
 def _disk(options: SelectOptions, chosen: type[Learner], head: Head) -> int:
     """Bytes of the spool, or of columns that do not fit; 0 when files are simply read again."""
     rereadable = all(Path(path).is_file() for path in options.inputs)
-    again = chosen.reads_again(options.passes)
+    again = chosen.reads_again(options.passes, options.l1)
     if head.reading["format"] == "columns":
         return 0
     if chosen.access is Access.COLUMNS:

@@ -61,11 +61,20 @@ class StreamFeed:
         self._signals = signals
         self.place, self.size = Place(), 0
         self._start = start
-        spooled = options.shuffle or (again and not reading.input.rereadable) or start.batches > 0
-        self._spool = Spool(options.spool_dir) if spooled else None
+        self._spool: Spool | None = None
         self._spool_full = False
-        if self._spool is not None and reading.room is not None:
-            reading.room.per_entry += SPOOLED_ENTRY
+        self._keep_rows(again=again)
+
+    def _keep_rows(self, *, again: bool) -> None:
+        """Make the spool if one is needed and there is none; before the first batch."""
+        needed = (
+            self._options.shuffle or (again and not self._reading.input.rereadable) or self._start.batches
+        )
+        if not needed or self._spool is not None:
+            return
+        self._spool = Spool(self._options.spool_dir)
+        if self._reading.room is not None:
+            self._reading.room.per_entry += SPOOLED_ENTRY
 
     def close(self) -> None:
         """Remove the spool."""

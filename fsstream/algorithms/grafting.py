@@ -77,7 +77,7 @@ class Grafting(ColumnLearner):
         self.searched = common.l1 is None
 
     @classmethod
-    def reads_again(cls, passes: int | None) -> bool:
+    def reads_again(cls, passes: int | None, l1: float | None) -> bool:
         """The search for lambda scans as often as it needs to, whatever --passes says."""
         return True
 

@@ -4,9 +4,10 @@ With --l1 alone the data is read `passes` times with that weight. With --k a lad
 weights is learned side by side: the first round of passes spans DECADES below a weight that is
 surely too large; each further round puts a new ladder between the two rungs whose
 numbers of features enclose k. Three rounds narrow the weight to a factor 1.01. So a search
-reads the data again: files are re-read and a stream is spooled (`rounds=1` needs one scan,
-and trims more). The weight that leaves the fewest features, but at least k, wins; of its
-features the k with the largest |weight| are written. With both, --l1 is used and then trimmed.
+reads the data again: files are re-read and a stream is spooled, as it is not for --l1 and one pass
+(`rounds=1` learns it once, and trims more). The weight that leaves the fewest features, but at least
+k, wins; of its features the k with the largest |weight| are written. With both, --l1 is used and
+then trimmed.
 
 A state holds the ladder of the last round. `--init` goes on with it, its weights and its sums; a
 search then has no further rounds, since a new ladder would know nothing of the rows before.
@@ -71,6 +72,11 @@ class L1Adaptive(OnlineBackend):
             self.rungs = [float(w) for w in np.geomspace(LARGEST, LARGEST / 10**DECADES, RUNGS - 1)] + [0.0]
         self.ladder: L1Ladder = self._new_ladder()
         super().__init__(self.ladder, common.passes)
+
+    @classmethod
+    def reads_again(cls, passes: int | None, l1: float | None) -> bool:
+        """A search does; a weight that is given needs the passes asked for."""
+        return l1 is None or (passes or cls.default_passes) != 1
 
     def _new_ladder(self) -> L1Ladder:
         return _native.l1_ladder(

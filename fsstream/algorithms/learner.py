@@ -133,8 +133,8 @@ class Learner(ABC):
         return False
 
     @classmethod
-    def reads_again(cls, passes: int | None) -> bool:
-        """Whether a run with `--passes`, None when it is not given, sees the data more than once."""
+    def reads_again(cls, passes: int | None, l1: float | None) -> bool:
+        """Whether a run with `--passes` and `--l1`, None when not given, sees the data more than once."""
         return cls.access is Access.ROWS_AGAIN or (passes or cls.default_passes) != 1
 
     @abstractmethod
