@@ -1,4 +1,4 @@
-"""B-ARDA, B-AMD and their rivals on every kind of stream: formats, pipes, shuffled passes, too little memory."""
+"""B-ARDA, B-AMD and their rivals on streams: formats, pipes, shuffled passes, too little memory."""
 
 from __future__ import annotations
 
