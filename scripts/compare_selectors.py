@@ -1,12 +1,12 @@
 """The k features of one pass, refitted, beside the best batch selectors at the same k.
 
-    python scripts/compare_selectors.py DATA [--sets basehock,dexter] [--k 10,50,200,1000]
+    python scripts/compare_selectors.py DATA [--sets basehock,dexter] [--k 10,50,200,1000] [--orders 5]
 
-`mission` reads the training rows once and untuned; chi2 ranks the columns (of absolute values), l1 is
-the path of LIBLINEAR's l1 logistic regression with the largest |w| of the first point that has k, and
-dense is logistic regression on all columns, cut to the largest |w|. Each selector's k columns
-are refitted by the same l2 logistic regression (C = 1) and judged on the test rows. The last lines
-give the mean over all cells of what mission is ahead of each, with its standard error.
+`mission` reads the training rows once and untuned, in random orders whose mean counts; chi2 ranks the
+columns (of absolute values), l1 is the path of LIBLINEAR's l1 logistic regression with the largest |w| of
+the first point that has k, and dense is logistic regression on all columns, cut to the largest |w|. Each
+selector's k columns are refitted by the same l2 logistic regression (C = 1) and judged on the test rows.
+The last lines give the mean over all cells of what mission is ahead of each, with its standard error.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def chosen_by_mission(rows: Rows, columns: np.ndarray, k: int) -> np.ndarray:
     return np.searchsorted(columns, np.array([int(name) for name in names], dtype=np.uint64))
 
 
-def judge(data: Path, name: str, ks: list[int]) -> dict[str, list[float]]:
-    """Test accuracy of each selector at each k."""
+def judge(data: Path, name: str, ks: list[int], orders: int) -> dict[str, list[float]]:
+    """Test accuracy of each selector at each k; of mission the mean over so many orders of the rows."""
     parts = {path.name.split(".")[0]: path for path in sorted((data / name).iterdir())}
     train, test = read_any(parts["train"]), read_any(parts["test"])
     columns = np.unique(train.keys)
@@ -88,20 +88,23 @@ def judge(data: Path, name: str, ks: list[int]) -> dict[str, list[float]]:
     dense = np.abs(fitted(x, train.targets)[:-1])
     sparse = l1_path(x, train.targets)
     scores = chi2(abs(x), train.targets)[0]
-    selectors: dict[str, Callable[[int], np.ndarray]] = {
-        "mission": lambda k: chosen_by_mission(train, columns, k),
-        "chi2": lambda k: largest(scores, k),
-        "l1": sparse,
-        "dense": lambda k: largest(dense, k),
+    shuffled = [train.taken(np.random.default_rng(seed).permutation(len(train))) for seed in range(orders)]
+    selectors: dict[str, Callable[[int], list[np.ndarray]]] = {
+        "mission": lambda k: [chosen_by_mission(rows, columns, k) for rows in shuffled],
+        "chi2": lambda k: [largest(scores, k)],
+        "l1": lambda k: [sparse(k)],
+        "dense": lambda k: [largest(dense, k)],
     }
-    found: dict[str, list[float]] = {selector: [] for selector in selectors}
-    for k in ks:
-        for selector, choose in selectors.items():
-            kept = choose(k)
-            weights = fitted(x[:, kept].tocsr(), train.targets)
-            margins = held[:, kept] @ weights[:-1] + weights[-1]
-            found[selector].append(float(np.mean((margins > 0) == (test.targets > 0))))
-    return found
+
+    def refitted(kept: np.ndarray) -> float:
+        weights = fitted(x[:, kept].tocsr(), train.targets)
+        margins = held[:, kept] @ weights[:-1] + weights[-1]
+        return float(np.mean((margins > 0) == (test.targets > 0)))
+
+    return {
+        name: [float(np.mean([refitted(kept) for kept in choose(k)])) for k in ks]
+        for name, choose in selectors.items()
+    }
 
 
 def main() -> None:
@@ -110,11 +113,12 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--sets", type=lambda text: text.split(","), default=SETS)
     parser.add_argument("--k", type=lambda text: [int(k) for k in text.split(",")], default=KS)
+    parser.add_argument("--orders", type=int, default=5)
     asked = parser.parse_args()
     cells: dict[str, list[float]] = {}
     print("| set | k | mission | chi2 | l1 | dense |\n|---|---|---|---|---|---|")
     for name in asked.sets:
-        found = judge(asked.data, name, asked.k)
+        found = judge(asked.data, name, asked.k, asked.orders)
         for i, k in enumerate(asked.k):
             shown = " | ".join(f"{accuracy[i]:.4f}" for accuracy in found.values())
             print(f"| {name} | {k} | {shown} |", flush=True)
