@@ -30,6 +30,11 @@ from fsstream.algorithms.learner import Common, Task
 
 
 def batch_of(X, y):
+    if np.all(X):
+        rows, width = X.shape
+        columns = np.tile(np.arange(width, dtype=np.uint64), rows)
+        starts = np.arange(rows + 1, dtype=np.uint64) * np.uint64(width)
+        return _native.Batch.from_arrays(starts, columns, X.ravel(), y.astype(np.float32))
     row, column = np.nonzero(X)
     starts = np.searchsorted(row, np.arange(len(y) + 1))
     return _native.Batch.from_arrays(

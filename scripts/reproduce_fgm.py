@@ -32,6 +32,8 @@ from fsstream.pairs import split_pair
 
 warnings.simplefilter("ignore", ConvergenceWarning)
 
+LIBLINEAR = {"max_iter": 1000, "random_state": 0}
+
 
 @dataclass
 class Split:
@@ -128,38 +130,66 @@ def fgm(split, k, *, loss="squared-hinge", shift=False, memory=4 << 30, groups=N
     return Chosen([name.decode() for name in found.raw_names], right, seconds, dict(learner.facts()))
 
 
-def accuracy_of(model, X, y):
-    return float(np.mean(model.predict(X) == y))
+class L1Path:
+    """Fits of l1-LIBLINEAR, each cold, number i with 1.3^i times the C that takes in no feature yet."""
+
+    def __init__(self, split, *, shift=False, ratio=1.3):
+        self.split, self.shift, self._ratio = split, shift, ratio
+        self._first = 0.6 / np.abs(split.X.T @ split.y).max()
+        self._fits = {}
+
+    def fit(self, number):
+        """Weights, intercept and seconds."""
+        if number not in self._fits:
+            C = self._first * self._ratio**number
+            model = LinearSVC(penalty="l1", dual=False, C=C, fit_intercept=self.shift, **LIBLINEAR)
+            began = time.process_time()
+            model.fit(self.split.X, self.split.y)
+            spent = time.process_time() - began
+            self._fits[number] = model.coef_.ravel(), float(np.sum(model.intercept_)), spent
+        return self._fits[number]
+
+    def first(self, k, number):
+        """The first fit with k features, looked for from `number`; None beyond 60."""
+
+        def enough(number):
+            return np.count_nonzero(self.fit(number)[0]) >= k
+
+        while number < 60 and not enough(number):
+            number += 1
+        while 0 < number < 60 and enough(number - 1):
+            number -= 1
+        return number if number < 60 else None
+
+    def seconds(self, number):
+        """Of all fits up to this one; not a number when some were passed over."""
+        spent = [self._fits[i][2] if i in self._fits else np.nan for i in range(number + 1)]
+        return float(np.sum(spent))
+
+    def refitted(self, kept, C):
+        """Accuracy of a refit with l2."""
+        model = LinearSVC(dual=False, C=C, fit_intercept=self.shift, **LIBLINEAR)
+        model.fit(self.split.X[:, kept], self.split.y)
+        return float(np.mean(model.predict(self.split.X_test[:, kept]) == self.split.y_test))
 
 
-def l1_path(split, ks, *, shift=False, ratio=1.3):
-    """For each k: accuracy plain and de-biased (C = 20 and C = 1), fits and seconds of the path so far."""
-    pull = np.abs(split.X.T @ split.y).max()
-    C, spent, fits, out = 0.6 / pull, 0.0, 0, {}
-    todo = sorted(ks)
-    while todo and fits < 60:
-        model = LinearSVC(penalty="l1", dual=False, C=C, fit_intercept=shift, max_iter=1000)
-        began = time.process_time()
-        model.fit(split.X, split.y)
-        last = time.process_time() - began
-        spent, fits, C = spent + last, fits + 1, C * ratio
-        w = model.coef_.ravel()
-        while todo and np.count_nonzero(w) >= todo[0]:
-            k = todo.pop(0)
-            kept = np.sort(np.argsort(-np.abs(w), kind="stable")[:k])
-            u = split.X_test[:, kept] @ w[kept] + (float(model.intercept_[0]) if shift else 0.0)
-            plain = float(np.mean(np.where(u > 0, 1, -1) == split.y_test))
-            refits = [
-                accuracy_of(
-                    LinearSVC(dual=False, C=c, fit_intercept=shift, max_iter=1000).fit(
-                        split.X[:, kept], split.y
-                    ),
-                    split.X_test[:, kept],
-                    split.y_test,
-                )
-                for c in (20.0, 1.0)
-            ]
-            out[k] = (plain, *refits, fits, spent, last, kept)
+def l1_path(split, ks, near, *, shift=False):
+    """For each k: accuracy plain and de-biased (C = 20 and C = 1), fits and seconds of the path so far.
+
+    `near` says at which fit to look for a k first, and is told where it was found.
+    """
+    path, at, out = L1Path(split, shift=shift), 0, {}
+    for k in sorted(ks):
+        found = path.first(k, near.get(k, at))
+        if found is None:
+            break
+        at = near[k] = found
+        w, intercept, last = path.fit(found)
+        kept = np.sort(np.argsort(-np.abs(w), kind="stable")[:k])
+        u = split.X_test[:, kept] @ w[kept] + intercept
+        plain = float(np.mean(np.where(u > 0, 1, -1) == split.y_test))
+        refits = [path.refitted(kept, C) for C in (20.0, 1.0)]
+        out[k] = (plain, *refits, found + 1, path.seconds(found), last, kept)
     return out
 
 
@@ -170,9 +200,10 @@ def accuracy(options):
     )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for name in options.sets:
+        near = dict(zip(sorted(options.k), options.near, strict=False))
         for seed in options.seeds:
             split = split_of(name, seed, options.data)
-            peer = l1_path(split, options.k)
+            peer = l1_path(split, options.k, near if near else {})
             for k in options.k:
                 if k not in peer:
                     continue
@@ -308,6 +339,13 @@ def main():
     )
     parser.add_argument("--seeds", type=lambda text: [int(s) for s in text.split(",")], default=[0])
     parser.add_argument("--kernels", type=lambda text: text.split(","), default=["histogram", "gaussian"])
+    parser.add_argument(
+        "--near",
+        type=lambda text: [int(fit) - 1 for fit in text.split(",")],
+        default=[],
+        help="accuracy: for each k the fit of the path at which to look first, later seeds near those of "
+        "the seed before; fits before it are passed over, and the path's seconds are nan",
+    )
     parser.add_argument("--rows", type=int, help="train on this many rows only")
     parser.add_argument(
         "--peer", action="store_true", help="groups, expansions: also the group lasso of celer"

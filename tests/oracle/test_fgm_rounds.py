@@ -252,6 +252,24 @@ def test_threads_change_no_bit_of_groups():
     assert outcomes[0] == outcomes[1]
 
 
+@pytest.mark.parametrize("memory", [1 << 28, 1 << 17])
+@pytest.mark.parametrize("parameters", [{}, {"expand": "gaussian"}], ids=str)
+def test_rows_with_the_keys_of_the_row_before_change_no_bit(memory, parameters):
+    """Numbers are looked up once for a run of such rows; in batches of one row no row repeats another's."""
+    X, y = planted(17, rows=500, width=40, density=1.0)
+    X[30:60] *= np.arange(40) % 3 > 0
+    X[100:103, 7] = 0
+    X[200:260:2, :5] = 0
+    X[300] = 0
+    outcomes = []
+    for pieces in (1, len(y)):
+        fgm = learner(8, memory=memory, **parameters)
+        run(fgm, batches(X, y, pieces=pieces))
+        assert fgm.facts()["rows_in_memory"] == (memory == 1 << 28)
+        outcomes.append((outcome(fgm), fgm.facts()["objective"]))
+    assert outcomes[0] == outcomes[1]
+
+
 def test_rounds_stop_by_rule_37():
     """At the first round that brings less than a share of the objective without features, not below k."""
     X, y = planted(16)

@@ -14,8 +14,17 @@ constexpr std::size_t kColumnsAPart = KeptColumns::kColumnsAtOnce;  // of a walk
 // Entries that a walk looks at before it asks whether the rest still matters; more when threads share them.
 constexpr std::size_t kTogether = std::size_t{1} << 14;
 constexpr std::size_t kTogetherWithThreads = std::size_t{1} << 20;
-// Rows and columns exist side by side while the one is turned into the other.
-constexpr std::size_t kEntryBytes = 2 * sizeof(KeptColumns::Entry);
+// Of an entry whose row is kept: rows and columns exist side by side while the one is turned into the other.
+constexpr std::size_t kEntryBytes = sizeof(float) + sizeof(KeptColumns::Entry);
+
+// Whether a row, not the first, has the keys of the one before it in its batch: rows of a table do.
+bool repeats_keys(const Batch& batch, std::size_t row) {
+  const std::size_t before = batch.row_begin(row - 1);
+  const std::size_t begin = batch.row_begin(row);
+  const std::size_t size = batch.row_end(row) - begin;
+  return size == begin - before &&
+         std::equal(batch.keys.data() + before, batch.keys.data() + begin, batch.keys.data() + begin);
+}
 
 double largest(std::span<const double> values) {
   double most = 0.0;
@@ -70,29 +79,40 @@ void FeatureScores::load(const Batch& batch) {
     for (std::size_t j = batch.row_begin(row); j < batch.row_end(row); ++j) index_.prefetch(batch.keys[j]);
   };
   if (batch.rows() != 0) prefetch(0);
+  bool repeats = false;
   for (std::size_t row = 0; row < batch.rows(); ++row) {
-    if (row + 1 < batch.rows()) prefetch(row + 1);
-    load_row(batch, row);
+    const bool next_repeats = row + 1 < batch.rows() && repeats_keys(batch, row + 1);
+    if (row + 1 < batch.rows() && !next_repeats) prefetch(row + 1);
+    load_row(batch, row, repeats);
+    repeats = next_repeats;
   }
 }
 
-void FeatureScores::load_row(const Batch& batch, std::size_t row) {
+// `repeats`: the keys of the row before, whose numbers are the last ones noted.
+void FeatureScores::load_row(const Batch& batch, std::size_t row, bool repeats) {
   const std::size_t begin = batch.row_begin(row);
   const std::size_t size = batch.row_end(row) - begin;
   const float* values = batch.values.data() + begin;
   targets_.push_back(batch.targets[row]);
   importance_.push_back(batch.importance[row]);
   entries_ += size;
-  if (rows_kept_ && entries_ * kEntryBytes + rows() * 8 > row_bytes_) forget_rows();
-  if (!rows_kept_) numbers_.clear();
-  for (std::size_t j = 0; j < size && !sketched(); ++j)
-    if (table_full(batch.keys[begin + j]))
+  if (rows_kept_ && kept_rows_bytes(repeats ? 0 : size) > row_bytes_) {
+    forget_rows();
+    repeats = false;
+  }
+  if (rows_kept_)
+    number_starts_.push_back(repeats ? number_starts_.back() : numbers_.size());
+  else if (!repeats)
+    numbers_.clear();
+  for (std::size_t j = 0; j < size && !repeats && !sketched(); ++j)
+    if (table_full(batch.keys[begin + j])) {
       turn_to_sketch();
-    else {
+    } else {
       numbers_.push_back(number_for(batch.keys[begin + j]));
       if (namespaces_noted_ && namespaces_.size() < keys_.size()) note_namespace(batch.name(begin + j, scratch_));
-      if (ranges_noted_) note_range(numbers_.back(), values[j]);
     }
+  if (ranges_noted_)
+    for (std::size_t j = 0; j < size; ++j) note_range(numbers_[numbers_.size() - size + j], values[j]);
   double square = 0.0;
   float most = 0.0F;
   for (std::size_t j = 0; j < size; ++j) {
@@ -124,14 +144,21 @@ void FeatureScores::sum_row(std::size_t row, std::span<const std::uint32_t> numb
   }
 }
 
+// The rows and their columns, once `more` numbers have come.
+std::size_t FeatureScores::kept_rows_bytes(std::size_t more) const {
+  return entries_ * kEntryBytes + (numbers_.size() + more) * sizeof(std::uint32_t) + rows() * 16;
+}
+
 // The rows read so far go into the sums, as if they had never been kept.
 void FeatureScores::forget_rows() {
   rows_kept_ = false;
   for (std::size_t row = 0; row + 1 < row_starts_.size(); ++row) {
     const std::size_t begin = row_starts_[row];
-    sum_row(row, numbers_.span().subspan(begin, row_starts_[row + 1] - begin), values_.data() + begin);
+    const std::size_t size = row_starts_[row + 1] - begin;
+    sum_row(row, numbers_.span().subspan(number_starts_[row], size), values_.data() + begin);
   }
   row_starts_ = Buffer<std::uint64_t>();
+  number_starts_ = Buffer<std::uint64_t>();
   numbers_ = Buffer<std::uint32_t>();
   values_ = Buffer<float>();
 }
@@ -142,7 +169,7 @@ void FeatureScores::finish_load(double slope, double offset) {
     if (sketched()) finish_sketch(slope, offset);
     return;
   }
-  const std::vector<std::uint32_t> order = columns_.build(keys_.size(), row_starts_, numbers_, values_);
+  const std::vector<std::uint32_t> order = columns_.build(keys_.size(), row_starts_, number_starts_, numbers_, values_);
   std::vector<std::uint32_t> place(order.size());
   std::vector<Key> keys(order.size());
   for (std::uint32_t p = 0; p < order.size(); ++p) {
@@ -268,8 +295,8 @@ std::string FeatureScores::derived_name(Key key) const {
 std::size_t FeatureScores::bytes() const {
   return FeatureIndex::bytes_of(index_.slots()) + keys_.capacity() * 8 + (sums_.capacity() + plain_.capacity()) * 8 +
          (sketched() ? sketch_->bytes() : 0) + targets_.capacity() * 12 + (r_.capacity() + plain_r_.capacity()) * 8 +
-         ranges_.capacity() * sizeof(ValueRange) + row_starts_.capacity() * 8 + numbers_.capacity() * 4 +
-         values_.capacity() * 4 + columns_.bytes();
+         ranges_.capacity() * sizeof(ValueRange) + (row_starts_.capacity() + number_starts_.capacity()) * 8 +
+         numbers_.capacity() * 4 + values_.capacity() * 4 + columns_.bytes();
 }
 
 }  // namespace fsstream

@@ -115,7 +115,8 @@ class FeatureScores {
   void note_namespace(std::string_view name);
   void note_range(std::uint32_t number, float value);
   void sketch_row(std::size_t row, std::span<const Key> keys, const float* values);
-  void load_row(const Batch& batch, std::size_t row);
+  void load_row(const Batch& batch, std::size_t row, bool repeats);
+  std::size_t kept_rows_bytes(std::size_t more) const;
   void sum_row(std::size_t row, std::span<const std::uint32_t> numbers, const float* values);
   void forget_rows();
   void turn_to_sketch();
@@ -133,8 +134,9 @@ class FeatureScores {
   std::vector<double> plain_;  // rows not kept: sum x_i, only while loading with a shift
   Buffer<float> targets_, importance_, row_largest_;
   bool rows_kept_ = true;
-  Buffer<std::uint64_t> row_starts_;
-  Buffer<std::uint32_t> numbers_;
+  Buffer<std::uint64_t> row_starts_;     // into values_
+  Buffer<std::uint64_t> number_starts_;  // into numbers_: a row with the keys of the last one shares its numbers
+  Buffer<std::uint32_t> numbers_;        // rows not kept: of the last row
   Buffer<float> values_;
   KeptColumns columns_;
   std::uint64_t seed_;

@@ -20,16 +20,24 @@ double class_bound(std::size_t c) {
 }  // namespace
 
 std::vector<std::uint32_t> KeptColumns::build(std::size_t features, Buffer<std::uint64_t>& row_starts,
-                                              Buffer<std::uint32_t>& numbers, Buffer<float>& values) {
+                                              Buffer<std::uint64_t>& number_starts, Buffer<std::uint32_t>& numbers,
+                                              Buffer<float>& values) {
   struct Size {
     double l1 = 0.0;
     std::uint64_t entries = 0;
   };
   std::vector<Size> sizes(features);
-  for (std::size_t j = 0; j < numbers.size(); ++j) {
-    sizes[numbers[j]].l1 += std::abs(static_cast<double>(values[j]));
-    ++sizes[numbers[j]].entries;
-  }
+  // visit(row, number, value) of all entries, in row order
+  const auto walk_rows = [&](auto visit) {
+    for (std::size_t row = 0; row + 1 < row_starts.size(); ++row) {
+      const std::uint32_t* number = numbers.data() + number_starts[row];
+      for (std::uint64_t j = row_starts[row]; j < row_starts[row + 1]; ++j) visit(row, *number++, values[j]);
+    }
+  };
+  walk_rows([&](std::size_t, std::uint32_t number, float value) {
+    sizes[number].l1 += std::abs(static_cast<double>(value));
+    ++sizes[number].entries;
+  });
 
   // Counting sort of the features by class, the largest class first.
   std::vector<std::uint32_t> begin(kClasses + 1);
@@ -47,11 +55,12 @@ std::vector<std::uint32_t> KeptColumns::build(std::size_t features, Buffer<std::
     cursor[order[p]] = starts_[p];
     starts_[p + 1] = starts_[p] + sizes[order[p]].entries;
   }
-  entries_ = Pages<Entry>(numbers.size());
-  for (std::size_t row = 0; row + 1 < row_starts.size(); ++row)
-    for (std::uint64_t j = row_starts[row]; j < row_starts[row + 1]; ++j)
-      entries_[cursor[numbers[j]]++] = {static_cast<std::uint32_t>(row), values[j]};
+  entries_ = Pages<Entry>(values.size());
+  walk_rows([&](std::size_t row, std::uint32_t number, float value) {
+    entries_[cursor[number]++] = {static_cast<std::uint32_t>(row), value};
+  });
   row_starts = Buffer<std::uint64_t>();
+  number_starts = Buffer<std::uint64_t>();
   numbers = Buffer<std::uint32_t>();
   values = Buffer<float>();
   return order;

@@ -28,10 +28,11 @@ class KeptColumns {
     float value;
   };
 
-  // Rows as row_starts / numbers / values; afterwards column p is that of feature number
-  // order[p]. Frees the rows as soon as they are copied.
+  // Rows as row_starts / values, and where the numbers of each begin; afterwards column p is that
+  // of feature number order[p]. Frees the rows as soon as they are copied.
   std::vector<std::uint32_t> build(std::size_t features, Buffer<std::uint64_t>& row_starts,
-                                   Buffer<std::uint32_t>& numbers, Buffer<float>& values);
+                                   Buffer<std::uint64_t>& number_starts, Buffer<std::uint32_t>& numbers,
+                                   Buffer<float>& values);
 
   std::size_t columns() const { return starts_.empty() ? 0 : starts_.size() - 1; }
   std::size_t bytes() const { return starts_.size() * 8 + entries_.bytes(); }
