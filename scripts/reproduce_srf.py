@@ -2,7 +2,8 @@
 
     python scripts/reproduce_srf.py SECTION... --data DIR [--sets cpu_act,ijcnn1,covtype_binary] [--rows N]
         [--kernels gaussian,...] [--methods rf,sparse-rf,size,exact,boosting] [--choices FILE.json]
-        [--features D] [--rf-features N] [--official] [--plot FILE.svg]
+        [--features D] [--draw R] [--round-rows N] [--size K] [--rf-features N] [--official]
+        [--trial-rows N] [--trial-features N] [--plot FILE.svg]
 
 Sections: tables (sparse-rf, rf, boosting, exact kernel), figure (objective and error against features
 drawn, with boosting and the kernel method's bound), peer (RBFSampler + l1 logistic regression). Each
@@ -10,9 +11,10 @@ prints one Markdown table.
 
 DIR holds NAME/all.libsvm.zst, or train and test. Scale and multiple of the median width are chosen on a
 tenth of the training rows; lambda_N from 1000, 100, 10, 1 to come nearest to RF's result on that tenth, as
-in the paper, never on the test rows. With --choices they are kept in a file, and used when they are
-there, so that a table can be made row by row. --rows N learns from N random training rows. Times are CPU
-seconds of all threads; memory is what rows, vectors and features at hand take, or the exact kernel's matrix.
+in the paper, never on the test rows. The method `size` keeps the paper's number of features, or K. With
+--choices they are kept in a file, and used when they are there, so that a table can be made row by row.
+--rows N learns from N random training rows. Times are CPU seconds of all threads; memory is what rows,
+vectors and features at hand take, or the exact kernel's matrix.
 """
 
 from __future__ import annotations
@@ -41,7 +43,6 @@ SCALES = ("standard", "log", "range")
 MULTIPLES = (0.125, 0.25, 0.5, 1.0)  # of the median distance
 LAMBDAS = (1000.0, 100.0, 10.0, 1.0)
 MEMORY = 16 << 30
-TRIAL_ROWS, TRIAL_FEATURES = 4_000, 500
 LAMBDA_ROWS, LAMBDA_FEATURES = 20_000, 2_000  # while lambda_N is chosen
 PAPER = {  # size of sparse-rf, and what the paper says of all three
     ("cpu_act", "gaussian"): (57, "kernel .038, rf .037, sparse-rf .032 (57, 22 s)"),
@@ -88,8 +89,16 @@ def predict(learner, rows):
 
 
 def megabytes(learner, features):
-    machine = learner.machine
-    return (machine.rows.bytes + _native.SparseProblem.bytes_for(machine.rows.rows, features)) / 1e6
+    """Rows, and the largest problem: so many rows and features at once."""
+    most = max(_native.SparseProblem.bytes_for(rows, count) for rows, count in features)
+    return (learner.machine.rows.bytes + most) / 1e6
+
+
+def rounds_of(learner, draw):
+    """Rows and features at hand in each round; the last one draws none when the others had a sample."""
+    left = [0, *learner.features]
+    drawn = [draw] * -(-learner.machine.drawn // draw) + [0]
+    return [(rows, left[i] + drawn[i]) for i, rows in enumerate(learner.rows_in_rounds)]
 
 
 def make_rf(loss, features, count, threads=1):
@@ -106,10 +115,10 @@ def make_boosting(loss, parameters, l1):
     return lambda: Boosting(Common(l1=l1, memory=MEMORY), parameters, Task(loss))
 
 
-def choose_features(train, kernel):
+def choose_features(train, kernel, options):
     """Scale and width by RF with few features on few rows."""
     loss = loss_of(train)
-    learn, judge = (part.first(TRIAL_ROWS) for part in halves(train))
+    learn, judge = (part.first(options.trial_rows) for part in halves(train))
     best, chosen = None, None
     for scale in SCALES:
         start = Features(kernel, scale, 0.0)
@@ -117,7 +126,7 @@ def choose_features(train, kernel):
         median = probe.machine.basis.width
         for multiple in MULTIPLES if kernel != "perceptron" else (1.0,):
             features = replace(start, width=median * multiple)
-            learner, _ = fit(make_rf(loss, features, TRIAL_FEATURES), learn)
+            learner, _ = fit(make_rf(loss, features, options.trial_features), learn)
             found = quality(loss, predict(learner, judge)[0], judge.y)
             if best is None or better(loss, found, best):
                 best, chosen = found, features
@@ -143,11 +152,12 @@ def choose_lambda(train, features):
     return min(trials)[1]
 
 
-def choices_of(train, kernel, name, file):
+def choices_of(train, kernel, name, options):
     """Features and lambda_N: from the file, or chosen now and kept there."""
+    file = options.choices
     known = json.loads(file.read_text()) if file and file.exists() else {}
     if name not in known:
-        features = choose_features(train, kernel)
+        features = choose_features(train, kernel, options)
         known[name] = {**asdict(features), "lambda_n": choose_lambda(train, features)}
         if file:
             file.write_text(json.dumps(known, indent=1) + "\n")
@@ -164,35 +174,41 @@ def tables(options):
         train = train.first(options.rows)
         loss = loss_of(train)
         label = f"{name} {kernel}{' official' if options.official else ''}, {len(train):,} rows"
-        features, scaled = choices_of(train, kernel, label, options.choices)
+        features, scaled = choices_of(train, kernel, label, options)
         head = f"| {label} | {features.scale}, {features.width:.3g} |"
         size, paper = PAPER[name, kernel]
-        drawing = {"draw": 500, "rounds": options.features // 500, "threads": options.threads}
+        size = options.size or size
+        rounds = options.features // options.draw
+        drawing = {"draw": options.draw, "rounds": rounds, "threads": options.threads}
+        if options.round_rows is not None:
+            drawing["round_rows"] = options.round_rows
 
         def line(method, size, scores, *costs):
             found = quality(loss, scores, test.y)  # noqa: B023
             spent = "{:.1f} | {:.2f} | {:,.0f}".format(*costs)
             print(head, f"{method} | {size:,} | {found:.4f} | {spent} |", flush=True)  # noqa: B023
 
-        def show(method, make, features_at_hand):
+        def show(method, make, at_hand):
             learner, seconds = fit(make, train)  # noqa: B023
             scores, predicting = predict(learner, test)  # noqa: B023
-            memory = megabytes(learner, features_at_hand(learner))
+            memory = megabytes(learner, at_hand(learner))
             line(method, len(learner.selection()), scores, seconds, predicting, memory)
 
-        with_drawn = lambda learner: 500 + max(learner.features)  # noqa: E731
+        with_drawn = lambda learner: rounds_of(learner, options.draw)  # noqa: E731
+        whole = lambda learner: [(len(train), len(learner.selection()))]  # noqa: B023, E731
         if "rf" in options.methods:
             count = options.rf_features
-            show("rf", make_rf(loss, features, count, options.threads), lambda _: count)  # noqa: B023
+            show("rf", make_rf(loss, features, count, options.threads), whole)
         if "sparse-rf" in options.methods:
             make = make_sparse(loss, features, l1=scaled / len(train), **drawing)
             show(f"sparse-rf, lambda_N {scaled:g}", make, with_drawn)
         if "size" in options.methods:
-            show("sparse-rf, the paper's size", make_sparse(loss, features, k=size, **drawing), with_drawn)
+            show("sparse-rf, --k", make_sparse(loss, features, k=size, **drawing), with_drawn)
         if "boosting" in options.methods and kernel == "perceptron":
             parameters = BoostingParameters(scale=features.scale, rounds=options.boosted)
-            show(f"boosting, lambda_N {scaled:g}", make_boosting(loss, parameters, scaled / len(train)),
-                 lambda learner: len(learner.features))  # fmt: skip
+            show(
+                f"boosting, lambda_N {scaled:g}", make_boosting(loss, parameters, scaled / len(train)), whole
+            )
         if "exact" in options.methods and len(train) <= options.kernel_rows:
             probe, _ = fit(make_rf(loss, features, 1), train)
             machine, support, seconds, memory = fit_exact(probe.machine.basis, train, loss)
@@ -208,7 +224,7 @@ def figure(options):
     train, test = load(name, options.data, options.official)
     train = train.first(options.rows)
     loss = loss_of(train)
-    features = replace(choose_features(train, "perceptron"), thresholds="uniform")
+    features = replace(choose_features(train, "perceptron", options), thresholds="uniform")
     l1 = options.lambda_n / len(train)
     probe, _ = fit(make_rf(loss, features, 1), train)
     bound = find_bound(probe.machine.basis, train, l1)
@@ -262,7 +278,7 @@ def peer(options):
     for name, drawn in itertools.product(options.sets, options.peer_features):
         train, test = load(name, options.data, options.official)
         train = train.first(options.rows)
-        features = choose_features(train, "gaussian")
+        features = choose_features(train, "gaussian", options)
         probe, _ = fit(make_rf("logistic", features, 1), train)
         basis = probe.machine.basis
 
@@ -304,6 +320,11 @@ def main():
     parser.add_argument("--threads", type=int, default=1, help="of the tables' solvers")
     parser.add_argument("--official", action="store_true", help="the split of the files, not a random one")
     parser.add_argument("--features", type=int, default=10_000, help="drawn by sparse-rf (D)")
+    parser.add_argument("--draw", type=int, default=500, help="features a round (R)")
+    parser.add_argument("--round-rows", type=int, help="rows of a round for each feature at hand")
+    parser.add_argument("--size", type=int, help="features that the method `size` keeps, if not the paper's")
+    parser.add_argument("--trial-rows", type=int, default=4_000, help="while scale and width are chosen")
+    parser.add_argument("--trial-features", type=int, default=500)
     parser.add_argument("--rf-features", type=int, default=2_000, help="of rf")
     parser.add_argument("--kernel-rows", type=int, default=10_000, help="exact kernels up to so many rows")
     parser.add_argument("--choices", type=Path, help="file of scales, widths and lambda_N that were chosen")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fsstream import _native
 from fsstream.algorithms.learner import Common, Task
+from fsstream.algorithms.random_features.machine import ALL_ROWS
 from fsstream.algorithms.sparse_rf import SparseRf, SparseRfParameters
 from fsstream.basis import KERNELS, Basis, Inputs
 
@@ -43,7 +44,7 @@ def solver(
     weights = np.ones(len(y), np.float32) if importance is None else importance
     problem = _native.SparseProblem(loss, y, weights, intercept)
     basis = basis_of("gaussian", rows.keys)
-    problem.fill_kept(basis.map_of(np.arange(count, dtype=np.uint64)), rows)
+    problem.fill_kept(basis.map_of(np.arange(count, dtype=np.uint64)), rows, ALL_ROWS)
     Phi = np.column_stack([problem.column(j) for j in range(count)]).astype(np.float64)
     return problem, Phi
 

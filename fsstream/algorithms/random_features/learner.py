@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fsstream.algorithms.learner import Access, Common, Task
-from fsstream.algorithms.random_features.machine import Machine
+from fsstream.algorithms.random_features.machine import Machine, Standing
 from fsstream.algorithms.scanning import Ignore, ScanningLearner
 from fsstream.errors import CorruptError
 from fsstream.selection import Selection
@@ -47,6 +47,7 @@ class RandomFeatureLearner(ScanningLearner):
         self.common, self.parameters, self.task = common, parameters, task
         self.objectives: list[float] = []
         self.features: list[int] = []  # with a weight, after each round
+        self.rows_in_rounds: list[int] = []
         self.finished = False
         self._restart(self._start())
 
@@ -76,6 +77,7 @@ class RandomFeatureLearner(ScanningLearner):
         """For the summary."""
         self.objectives.append(objective)
         self.features.append(self.machine.nonzero)
+        self.rows_in_rounds.append(self.machine.rows_at_work)
 
     def selection(self) -> Selection:
         """The features with a weight; none before the work is done."""
@@ -106,6 +108,7 @@ class RandomFeatureLearner(ScanningLearner):
             "drawn": machine.drawn,
             "objectives": self.objectives,
             "features": self.features,
+            "rows_in_rounds": self.rows_in_rounds,
             "loss": last.loss,
             "gap": last.gap,
             "steps": sum(report.steps for report in machine.reports),
@@ -117,15 +120,15 @@ class RandomFeatureLearner(ScanningLearner):
 
     def save(self, out: StateSink) -> None:
         """The features and their weights; rows and columns are read again."""
-        machine = self.machine
-        loaded = hasattr(machine, "problem")
-        count = len(machine.numbers)  # the columns beyond are being filled: their scan comes again
-        out.put("numbers", machine.numbers)
-        out.put("weights", machine.problem.weights[:count] if loaded else np.zeros(0))
-        out.put("intercept", np.array([machine.problem.intercept if loaded else 0.0]))
-        out.put("drawn", np.array([machine.drawn], dtype=np.uint64))
+        standing = self.machine.standing()
+        out.put("numbers", standing.numbers)
+        out.put("weights", standing.weights)
+        out.put("intercept", np.array([standing.intercept]))
+        out.put("rows_at_work", np.array([standing.rows_at_work], dtype=np.uint64))
+        out.put("drawn", np.array([self.machine.drawn], dtype=np.uint64))
         out.put("objectives", np.array(self.objectives, dtype=np.float64))
         out.put("features", np.array(self.features, dtype=np.uint64))
+        out.put("rows_in_rounds", np.array(self.rows_in_rounds, dtype=np.uint64))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """The rest of the interrupted scan is passed over, and a new one asked for."""
@@ -134,17 +137,14 @@ class RandomFeatureLearner(ScanningLearner):
             raise CorruptError("the saved state has not one weight a feature")
         self.objectives = state["objectives"].tolist()
         self.features = [int(count) for count in state["features"]]
-        self._restart(self._resume(numbers, weights, float(state["intercept"][0]), int(state["drawn"][0])))
+        self.rows_in_rounds = [int(count) for count in state["rows_in_rounds"]]
+        standing = Standing(numbers, weights, float(state["intercept"][0]), int(state["rows_at_work"][0]))
+        self._restart(self._resume(standing, int(state["drawn"][0])))
 
-    def _resume(
-        self, numbers: NDArray[np.uint64], weights: NDArray[np.float64], intercept: float, drawn: int
-    ) -> Iterator[Scan]:
-        yield Ignore()
-        yield from self.machine.begin()
+    def _resume(self, standing: Standing, drawn: int) -> Iterator[Scan]:
         self.machine.drawn = drawn
-        yield from self.machine.add(numbers)
-        if len(numbers):
-            self.machine.problem.start_from(weights, intercept)
+        yield Ignore()
+        yield from self.machine.begin_from(standing)
         yield from self._finish()
 
     @classmethod

@@ -1,7 +1,8 @@
 """Rows, basis, and the problem over the features at hand.
 
 The rows are scanned once and kept while they fit; features are then computed from memory. What
-does not fit is read again for each group of new features. Memory: the rows (at most a third),
+does not fit is read again for each group of new features. The problem is over all rows or over a
+sample of them, which the numbers of rows alone decide. Memory: the rows (at most a third),
 some vectors of one number a row, and 4 bytes for each row and feature at hand.
 """
 
@@ -9,11 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fsstream._native import ColumnFiller, FeatureMap, InputRows, SolveReport, SparseProblem
+from fsstream._native import ColumnFiller, FeatureMap, InputRows, SolveReport, SparseProblem, spread_rows
 from fsstream.algorithms.random_features.inputs import (
     anchors_of,
     inputs_of,
@@ -39,6 +40,7 @@ DIRECTION = 12  # bytes for an input and a feature: drawn, in the map, and in th
 REACH_SAMPLE = 64
 LARGEST_EFFECT_WORK = 1_000_000_000
 EFFECT_ROWS = 500
+ALL_ROWS = np.zeros(0, np.uint32)
 
 
 class Load(Scan):
@@ -53,18 +55,27 @@ class Load(Scan):
 
 
 class Fill(Rescan):
-    """New columns: features computed on every row."""
+    """New columns: features computed on every row, or on those chosen."""
 
-    def __init__(self, problem: SparseProblem, rows: InputRows, maps: list[FeatureMap]) -> None:
+    def __init__(
+        self,
+        problem: SparseProblem,
+        rows: InputRows,
+        maps: list[FeatureMap],
+        chosen: NDArray[np.uint32] = ALL_ROWS,
+    ) -> None:
         super().__init__(rows.rows)
         self._problem = problem
         self._input_rows = rows
         self._maps = maps
+        self._chosen = chosen
         self._fillers: list[ColumnFiller] | None = None
 
     def see(self, batch: Batch, first_row: int) -> None:
         if self._fillers is None:
-            self._fillers = [ColumnFiller(self._problem, one, self._input_rows) for one in self._maps]
+            self._fillers = [
+                ColumnFiller(self._problem, one, self._input_rows, self._chosen) for one in self._maps
+            ]
         for filler in self._fillers:
             filler.add(batch, first_row)
 
@@ -72,13 +83,22 @@ class Fill(Rescan):
         if not self._input_rows.all_kept:
             return False
         for one in self._maps:
-            self._problem.fill_kept(one, self._input_rows)
+            self._problem.fill_kept(one, self._input_rows, self._chosen)
         return True
 
 
 def _pieces(numbers: NDArray[np.uint64], size: int) -> list[NDArray[np.uint64]]:
     size = max(size, 1)
     return [numbers[at : at + size] for at in range(0, len(numbers), size)]
+
+
+class Standing(NamedTuple):
+    """What a run goes on from."""
+
+    numbers: NDArray[np.uint64]
+    weights: NDArray[np.float64]
+    intercept: float
+    rows_at_work: int  # 0: all
 
 
 class Machine:
@@ -95,6 +115,8 @@ class Machine:
         self.numbers = np.zeros(0, np.uint64)
         self.drawn = 0
         self.reports: list[SolveReport] = []
+        self._chosen = ALL_ROWS
+        self._standing: Standing | None = None  # while its columns are being filled
         self.learned: Callable[[NDArray[np.uint64]], FeatureMap] | None = None  # features that are not drawn
 
     def begin(self) -> Iterator[Scan]:
@@ -109,9 +131,56 @@ class Machine:
         self.basis = Basis(self._kernel, self._common.seed, width, 1.0, inputs)
         if self._kernel == "perceptron":
             self.basis = dataclasses.replace(self.basis, reach=self._reach(), anchors=anchors)
-        self.problem = SparseProblem(
-            self._loss, self.rows.targets, self.rows.importance, self._common.intercept, self._common.threads
+        self._open(0)
+
+    def _open(self, rows_at_work: int) -> None:
+        """A problem without columns, over so many rows; 0: all."""
+        rows = self.rows
+        self._chosen = spread_rows(rows.rows, rows_at_work) if rows_at_work else ALL_ROWS
+        targets, importance = (
+            column[self._chosen] if rows_at_work else column for column in (rows.targets, rows.importance)
         )
+        self.problem = SparseProblem(
+            self._loss, targets, importance, self._common.intercept, self._common.threads
+        )
+
+    @property
+    def rows_at_work(self) -> int:
+        """Rows that the problem is over."""
+        return len(self._chosen) or self.rows.rows
+
+    @property
+    def sampled(self) -> bool:
+        """Whether these are not all rows."""
+        return len(self._chosen) > 0
+
+    def standing(self) -> Standing:
+        """Features whose columns are full, with their weights; those beyond are filled again."""
+        if self._standing:
+            return self._standing
+        if not hasattr(self, "problem"):
+            return Standing(self.numbers, np.zeros(0), 0.0, 0)
+        weights = self.problem.weights[: len(self.numbers)]
+        return Standing(self.numbers, weights, self.problem.intercept, len(self._chosen))
+
+    def begin_from(self, standing: Standing) -> Iterator[Scan]:
+        """The first scan, and the columns of an interrupted run."""
+        self._standing = standing  # also while what is left of the interrupted scan passes
+        yield from self.begin()
+        yield from self._stand(standing)
+
+    def work_on(self, rows: int) -> Iterator[Scan]:
+        """So many rows from now on, 0: all; the same features and weights."""
+        self._standing = self.standing()._replace(rows_at_work=rows)
+        yield from self._stand(self._standing)
+
+    def _stand(self, standing: Standing) -> Iterator[Scan]:
+        self._open(standing.rows_at_work)
+        self.numbers = np.zeros(0, np.uint64)
+        yield from self.add(standing.numbers)
+        if len(standing.numbers):
+            self.problem.start_from(standing.weights, standing.intercept)
+        self._standing = None
 
     def _reach(self) -> float:
         """The largest projection of a sampled row on drawn directions: no threshold lies beyond all data."""
@@ -167,9 +236,8 @@ class Machine:
         room = self.mapped_at_once(len(self.numbers) + len(numbers))
         a_scan = room if not self.rows.all_kept else min(room, FEATURES_AT_ONCE)
         for part in _pieces(numbers, a_scan):
-            yield Fill(
-                self.problem, self.rows, [self.map_of(group) for group in _pieces(part, FEATURES_AT_ONCE)]
-            )
+            maps = [self.map_of(group) for group in _pieces(part, FEATURES_AT_ONCE)]
+            yield Fill(self.problem, self.rows, maps, self._chosen)
         self.numbers = np.concatenate([self.numbers, numbers])
 
     def solve(self, l1: float, l2: float, tolerance: float, steps: int, *, bound: bool = True) -> SolveReport:

@@ -8,8 +8,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from fsstream.algorithms.random_features.ridge import ridge_for
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from fsstream._native import SolveReport
@@ -27,7 +30,6 @@ SPARE = 0.04  # the search ends with so many features more than k, a share, and 
 MARGIN = 0.1  # of the bracket, that a guess keeps from its ends
 CLOSE = 1.002
 SEARCH_STEPS = 2  # all of them are taken: a loose end would keep the count where it is
-REFIT_RIDGE = 10.0  # over N
 REFIT_TOLERANCE = 3e-4
 REFIT_STEPS = 2000
 
@@ -44,15 +46,15 @@ class RegularisationPath:
 
     def __init__(self, machine: Machine, k: int, l1: float) -> None:
         self._machine = machine
-        self._k = k
+        self.k = k
         self._largest = 0.0  # gradient without weights
         self.l1 = l1  # 0: not known yet
 
     def follow(self, steps: int) -> SolveReport:
         """Solve with the l1 weight of the last round, and a few others when k asks for it."""
         machine = self._machine
-        most = MOST_IN_ROUNDS * self._k
-        fewest = min(self._k, SHARE_IN_ROUNDS * machine.drawn)
+        most = MOST_IN_ROUNDS * self.k
+        fewest = min(self.k, SHARE_IN_ROUNDS * machine.drawn)
         if self.l1 == 0.0:
             self._largest = machine.largest_gradient()
             self.l1 = self._largest / 10
@@ -60,12 +62,12 @@ class RegularisationPath:
         for _ in range(TRIES):
             report = machine.solve(self.l1, 0.0, 0.0, steps, bound=False)
             count = machine.nonzero
-            if count >= self._k:
+            if count >= self.k:
                 enough = (machine.problem.weights, machine.problem.intercept)
             if fewest <= count <= most or (count < fewest and self.l1 <= SMALLEST * self._largest):
                 break
             self.l1 *= _limited(count / math.sqrt(fewest * most))
-        if machine.nonzero < self._k and enough is not None:  # a step led from too many to too few
+        if machine.nonzero < self.k and enough is not None:  # a step led from too many to too few
             machine.problem.start_from(*enough)
         return report
 
@@ -74,9 +76,14 @@ class RegularisationPath:
         machine = self._machine
         found, weights, intercept = self._search()
         machine.problem.start_from(weights, intercept)
-        machine.keep_largest(self._k)
+        machine.keep_largest(self.k)
         if refit:
-            machine.solve(0.0, REFIT_RIDGE / machine.rows.rows, REFIT_TOLERANCE, REFIT_STEPS)
+            importance = machine.rows.importance.astype(np.float64)
+            problem = machine.problem
+            ridge = ridge_for(
+                problem.weights, problem.slopes(), problem.curvatures(), importance / importance.sum()
+            )
+            machine.solve(0.0, ridge / machine.rows.rows, REFIT_TOLERANCE, REFIT_STEPS)
         return found
 
     def _search(self) -> tuple[float, NDArray[np.float64], float]:
@@ -84,16 +91,16 @@ class RegularisationPath:
         points, in logarithms, says where to look next."""
         machine, problem = self._machine, self._machine.problem
         best = (self.l1, problem.weights, problem.intercept)
-        wanted = self._k * (1 + SPARE / 2)
+        wanted = self.k * (1 + SPARE / 2)
         many: Point | None = None  # the largest l1 weight that leaves k or more
         few: Point | None = None
         l1 = self.l1
         for _ in range(STEPS):
             machine.solve(l1, 0.0, 0.0, SEARCH_STEPS, bound=False)
             count = machine.nonzero
-            if count >= self._k:
+            if count >= self.k:
                 many, best = Point(l1, count), (l1, problem.weights, problem.intercept)
-                if count <= self._k * (1 + SPARE):
+                if count <= self.k * (1 + SPARE):
                     break
             else:
                 few = Point(l1, count)

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -69,35 +70,64 @@ nb::object sample(const InputRows& rows, std::size_t count) {
   return nb::cast(out);
 }
 
-// New columns of the problem, at weight 0, filled from rows in memory.
-void fill_kept(SparseProblem& problem, const FeatureMap& map, const InputRows& rows) {
-  if (!rows.all_kept() || rows.rows() != problem.rows() || map.inputs() != rows.inputs())
+// Which rows a problem is over: all, or those chosen, in order.
+std::vector<std::uint32_t> chosen_rows(const SparseProblem& problem, const InputRows& rows,
+                                       const Vector<std::uint32_t>& chosen) {
+  const std::span<const std::uint32_t> numbers = span_of(chosen);
+  const bool all = numbers.empty();
+  if (problem.rows() != (all ? rows.rows() : numbers.size()) || (!all && numbers.back() >= rows.rows()) ||
+      !std::ranges::is_sorted(numbers))
     throw std::invalid_argument("these are not the rows of the problem");
+  return {numbers.begin(), numbers.end()};
+}
+
+// New columns of the problem, at weight 0, filled from rows in memory.
+void fill_kept(SparseProblem& problem, const FeatureMap& map, const InputRows& rows,
+               const Vector<std::uint32_t>& chosen) {
+  if (!rows.all_kept() || map.inputs() != rows.inputs())
+    throw std::invalid_argument("these rows and features do not belong together");
+  const std::vector<std::uint32_t> numbers = chosen_rows(problem, rows, chosen);
   const nb::gil_scoped_release released;
   const auto columns = problem.open(map.features());
-  map.fill(rows.kept(), 0, columns.data(), problem.threads());
+  RowsView view = rows.kept();
+  if (!numbers.empty()) {
+    view.chosen = numbers.data();
+    view.rows = numbers.size();
+  }
+  map.fill(view, 0, columns.data(), problem.threads());
 }
 
 // Columns that are filled batch by batch.
 class ColumnFiller {
  public:
-  ColumnFiller(SparseProblem& problem, FeatureMap map, InputRows& rows)
+  ColumnFiller(SparseProblem& problem, FeatureMap map, InputRows& rows, const Vector<std::uint32_t>& chosen)
       : rows_(rows),
         map_(std::move(map)),
-        total_(problem.rows()),
+        chosen_(chosen_rows(problem, rows, chosen)),
         threads_(problem.threads()),
         columns_(problem.open(map_.features())) {}
 
   void add(const Batch& batch, std::size_t first_row) {
-    if (first_row + batch.rows() > total_) throw std::invalid_argument("more rows than in the first scan");
+    const std::size_t end_row = first_row + batch.rows();
+    if (end_row > rows_.rows()) throw std::invalid_argument("more rows than in the first scan");
     const nb::gil_scoped_release released;
-    map_.fill(rows_.read(batch), first_row, columns_.data(), threads_);
+    RowsView view = rows_.read(batch);
+    std::size_t to = first_row;
+    if (!chosen_.empty()) {
+      const auto begin = std::ranges::lower_bound(chosen_, first_row);
+      view.chosen = chosen_.data() + (begin - chosen_.begin());
+      view.rows = static_cast<std::size_t>(std::ranges::lower_bound(chosen_, end_row) - begin);
+      view.first = first_row;
+      to = static_cast<std::size_t>(begin - chosen_.begin());
+    }
+    map_.fill(view, to, columns_.data(), threads_);
   }
 
  private:
   InputRows& rows_;
   FeatureMap map_;
-  std::size_t total_, threads_;
+  std::vector<std::uint32_t> chosen_;
+  std::size_t threads_;
   std::vector<float*> columns_;
 };
 
@@ -119,6 +149,9 @@ nb::ndarray<nb::numpy, float, nb::ndim<2>> predict(const RandomFeatureModel& mod
 }
 
 void bind_rows(nb::module_& m) {
+  m.def(
+      "spread_rows", [](std::size_t rows, std::size_t count) { return own(spread_rows(rows, std::min(count, rows))); },
+      nb::arg("rows"), nb::arg("count"));
   nb::class_<InputRows>(m, "InputRows")
       .def(nb::init<std::size_t, bool>(), nb::arg("limit"), nb::arg("logarithms") = false)
       .def("load", &InputRows::load, nb::arg("batch"), nb::call_guard<nb::gil_scoped_release>())
@@ -229,7 +262,7 @@ void bind_problem(nb::module_& m) {
             self.retarget(span_of(targets), span_of(importance));
           },
           nb::arg("targets"), nb::arg("importance"))
-      .def("fill_kept", &fill_kept, nb::arg("features"), nb::arg("rows"))
+      .def("fill_kept", &fill_kept, nb::arg("features"), nb::arg("rows"), nb::arg("chosen"))
       .def(
           "start_from",
           [](SparseProblem& self, Vector<double> weights, double intercept) {
@@ -250,15 +283,16 @@ void bind_problem(nb::module_& m) {
       .def("fit_intercept", &SparseProblem::fit_intercept, nb::call_guard<nb::gil_scoped_release>())
       .def("gradients", [](SparseProblem& self) { return own(self.gradients()); })
       .def("slopes", [](const SparseProblem& self) { return own(self.slopes()); })
+      .def("curvatures", [](const SparseProblem& self) { return own(self.curvatures()); })
       .def("loss", &SparseProblem::loss);
 
   nb::class_<ColumnFiller>(m, "ColumnFiller")
       .def(
           "__init__",
-          [](ColumnFiller* self, SparseProblem& problem, const FeatureMap& map, InputRows& rows) {
-            new (self) ColumnFiller(problem, map, rows);
-          },
-          nb::arg("problem"), nb::arg("features"), nb::arg("rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>())
+          [](ColumnFiller* self, SparseProblem& problem, const FeatureMap& map, InputRows& rows,
+             const Vector<std::uint32_t>& chosen) { new (self) ColumnFiller(problem, map, rows, chosen); },
+          nb::arg("problem"), nb::arg("features"), nb::arg("rows"), nb::arg("chosen"), nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 4>())
       .def("add", &ColumnFiller::add, nb::arg("batch"), nb::arg("first_row"));
 }
 

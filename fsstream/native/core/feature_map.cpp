@@ -91,8 +91,9 @@ void FeatureMap::fill_part(const RowsView& rows, std::size_t from, std::size_t t
   for (std::size_t begin = from; begin < to; begin += kTileRows) {
     const std::size_t size = std::min(kTileRows, to - begin);
     for (std::size_t r = 0; r < size; ++r) {
-      const std::uint64_t at = rows.starts[begin + r];
-      row(rows.inputs + at, rows.values + at, rows.starts[begin + r + 1] - at, &tile[r * count]);
+      const std::size_t place = rows.place(begin + r);
+      const std::uint64_t at = rows.starts[place];
+      row(rows.inputs + at, rows.values + at, rows.starts[place + 1] - at, &tile[r * count]);
     }
     for (std::size_t f = 0; f < count; ++f) {
       float* column = columns[f] + first_row + begin;

@@ -17,12 +17,16 @@ namespace fsstream {
 enum class Shape { kWave, kStep, kPlain };
 Shape shape_named(std::string_view name);
 
-// Sparse rows over numbered inputs.
+// Sparse rows over numbered inputs: all of them, or those that are chosen by number.
 struct RowsView {
   const std::uint64_t* starts;
   const std::uint32_t* inputs;
   const float* values;
   std::size_t rows;
+  const std::uint32_t* chosen = nullptr;  // `rows` numbers, counted as the first row is `first`
+  std::size_t first = 0;
+
+  std::size_t place(std::size_t r) const { return chosen == nullptr ? r : chosen[r] - first; }
 };
 
 class FeatureMap {

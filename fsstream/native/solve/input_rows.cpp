@@ -5,6 +5,7 @@
 
 #include "core/errors.hpp"
 #include "core/math.hpp"
+#include "hash/mix.hpp"
 
 namespace fsstream {
 
@@ -14,6 +15,16 @@ constexpr std::size_t kSmallestSample = 64;
 constexpr std::size_t kBetweenChecks = 1024;  // new inputs
 
 }  // namespace
+
+std::vector<std::uint32_t> spread_rows(std::size_t rows, std::size_t count) {
+  std::vector<std::uint32_t> chosen;
+  SplitMix draws(rows);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t begin = i * rows / count, end = (i + 1) * rows / count;
+    chosen.push_back(static_cast<std::uint32_t>(begin + draws.below(end - begin)));
+  }
+  return chosen;
+}
 
 float damped(float value) {
   const double size = value < 0 ? -static_cast<double>(value) : static_cast<double>(value);

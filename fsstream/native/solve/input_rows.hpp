@@ -17,6 +17,9 @@
 
 namespace fsstream {
 
+// Numbers of `count` rows, in order: one from each of as many stretches of the same length.
+std::vector<std::uint32_t> spread_rows(std::size_t rows, std::size_t count);
+
 // Values as the feature map sees them: as they are, or sign(x) log(1 + |x|).
 float damped(float value);
 

@@ -172,6 +172,12 @@ std::vector<double> SparseProblem::slopes() const {
   return found;
 }
 
+std::vector<double> SparseProblem::curvatures() const {
+  std::vector<double> found(rows());
+  for (std::size_t i = 0; i < rows(); ++i) found[i] = costs_[i] * loss_.curvature(decision_[i], targets_[i]);
+  return found;
+}
+
 std::vector<double> SparseProblem::gradients() {
   take_slopes();
   return products_with(slopes_);

@@ -79,6 +79,8 @@ class SparseProblem {
   std::vector<double> gradients();
   // c_i / N dL/du_i.
   std::vector<double> slopes() const;
+  // c_i / N d2L/du_i2.
+  std::vector<double> curvatures() const;
   // F with l1 = l2 = 0.
   double loss() const { return loss_at(decision_); }
   // Moves b to its best.
