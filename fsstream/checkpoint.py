@@ -250,9 +250,13 @@ def _check_inputs(paths: tuple[str, ...], before: list[dict[str, Any]], given: t
 
 
 def _digests(options: SelectOptions) -> dict[str, str]:
-    """Of the files beside the input; a path that cannot be read is an error of its own later."""
+    """Of the files beside the input; a table that a Python caller gave is in the options itself."""
     paths = {name: getattr(options, name) for name in _BESIDE}
-    return {name: _digest_of(path) for name, path in paths.items() if path is not None}
+    return {
+        name: _digest_of(path)
+        for name, path in paths.items()
+        if path is not None and not isinstance(path, tuple)
+    }
 
 
 def _digest_of(path: str) -> str:
@@ -273,7 +277,7 @@ def _moved(options: SelectOptions, folder: str) -> SelectOptions:
     paths: dict[str, Any] = {
         name: os.path.join(folder, value)  # noqa: PTH118
         for name in _PATHS
-        if (value := getattr(options, name)) is not None
+        if (value := getattr(options, name)) is not None and not isinstance(value, tuple)
     }
     inputs = tuple(path if path == "-" else os.path.join(folder, path) for path in options.inputs)  # noqa: PTH118
     return dataclasses.replace(options, inputs=inputs, **paths)

@@ -9,6 +9,7 @@ import dataclasses
 import difflib
 import numbers
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fsstream.errors import UsageError
@@ -48,7 +49,7 @@ def suggest(word: str, known: Iterable[str]) -> str:
 
 def from_mapping(kind: type[Any], values: Mapping[str, Any]) -> Any:
     """Options from names and plain values, as a TOML file or a Python caller gives them."""
-    fields = {field.name: field for field in dataclasses.fields(kind)}
+    fields = _fields(kind)  # type: ignore[arg-type]  # a class is hashable
     converted = {}
     for name, value in values.items():
         key = name.replace("-", "_")
@@ -58,10 +59,26 @@ def from_mapping(kind: type[Any], values: Mapping[str, Any]) -> Any:
     return kind(**converted)
 
 
+@cache
+def _fields(kind: type[Any]) -> dict[str, dataclasses.Field[Any]]:
+    return {field.name: field for field in dataclasses.fields(kind)}
+
+
+_PLAIN = {
+    "text": str,
+    "path": str,
+    "integer": int,
+    "size": int,
+    "number": float,
+    "flag": bool,
+    "switch": bool,
+}
+
+
 def _convert(field: dataclasses.Field[Any], value: Any) -> Any:
     kind = field.metadata.get("kind")
-    if value is None:
-        return None
+    if value is None or type(value) is _PLAIN.get(str(kind)):
+        return value
     try:
         if kind == "size" and isinstance(value, str):
             return parse_size(value)
@@ -73,8 +90,8 @@ def _convert(field: dataclasses.Field[Any], value: Any) -> Any:
         return tuple(f"{key}={setting}" for key, setting in value.items())
     if field.name == "class_weight" and hasattr(value, "items"):
         return tuple(f"{label}={weight}" for label, weight in value.items())
-    if kind == "table" and hasattr(value, "items"):
-        return tuple((str(name), _texts(groups)) for name, groups in value.items())
+    if kind == "table" and not isinstance(value, str | os.PathLike):
+        return _table(field.name, value)
     if kind == "list" or field.name == "inputs":
         if isinstance(value, str):
             return (value,)
@@ -86,9 +103,15 @@ def _convert(field: dataclasses.Field[Any], value: Any) -> Any:
     return os.fspath(value) if kind == "path" or isinstance(value, os.PathLike) else value
 
 
-def _texts(value: Any) -> tuple[str, ...]:
-    """One text, or several."""
-    return (value,) if isinstance(value, str) else tuple(map(str, value))
+def _table(name: str, value: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """A mapping, or pairs, as a checkpoint has them: a name, and one text or several."""
+    found = []
+    try:
+        for key, texts in value.items() if hasattr(value, "items") else value:
+            found.append((str(key), (texts,) if isinstance(texts, str) else tuple(map(str, texts))))
+    except (TypeError, ValueError):
+        raise UsageError(f"--{name}: expected a file or a table of names, got {value!r}") from None
+    return tuple(found)
 
 
 _EXPECTED: dict[str, tuple[type, ...]] = {
@@ -105,26 +128,51 @@ _EXPECTED: dict[str, tuple[type, ...]] = {
 }
 
 
+@dataclasses.dataclass(frozen=True)
+class _Rule:
+    """What a field may hold."""
+
+    name: str
+    kind: str
+    expected: tuple[type, ...]
+    choices: tuple[str, ...]
+    low: float | None
+    high: float | None
+
+    def check(self, value: Any) -> None:
+        if self.expected and (
+            not isinstance(value, self.expected) or (isinstance(value, bool) and bool not in self.expected)
+        ):
+            raise UsageError(f"{self.flag}: expected {self.kind}, got {value!r}")
+        if self.kind == "list" and not all(isinstance(item, str) for item in value):
+            raise UsageError(f"{self.flag}: expected a list of texts, got {value!r}")
+        if self.choices and value not in self.choices:
+            raise UsageError(
+                f"{self.flag}: expected one of {', '.join(self.choices)}, got {value!r}",
+                hint=suggest(value, self.choices),
+            )
+        if self.low is not None and not value >= self.low:
+            raise UsageError(f"{self.flag}: expected {self.low} or more, got {value!r}")
+        if self.high is not None and not value <= self.high:
+            raise UsageError(f"{self.flag}: expected at most {self.high}, got {value!r}")
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+
+@cache
+def _rules(kind: type[Any]) -> tuple[_Rule, ...]:
+    rules = []
+    for field in dataclasses.fields(kind):
+        choices, low, high, form = map(field.metadata.get, ("choices", "low", "high", "kind"))
+        rules.append(_Rule(field.name, str(form), _EXPECTED.get(str(form), ()), choices or (), low, high))
+    return tuple(rules)
+
+
 def check_fields(options: Any) -> None:
     """UsageError for a value that is not of its field's kind, or not among its choices or in its range."""
-    for field in dataclasses.fields(options):
-        value = getattr(options, field.name)
-        flag = "--" + field.name.replace("_", "-")
-        choices, low, high, kind = map(field.metadata.get, ("choices", "low", "high", "kind"))
-        if value is None:
-            continue
-        expected = _EXPECTED.get(str(kind))
-        if expected and (
-            not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected)
-        ):
-            raise UsageError(f"{flag}: expected {kind}, got {value!r}")
-        if kind == "list" and not all(isinstance(item, str) for item in value):
-            raise UsageError(f"{flag}: expected a list of texts, got {value!r}")
-        if choices and value not in choices:
-            raise UsageError(
-                f"{flag}: expected one of {', '.join(choices)}, got {value!r}", hint=suggest(value, choices)
-            )
-        if low is not None and not value >= low:
-            raise UsageError(f"{flag}: expected {low} or more, got {value!r}")
-        if high is not None and not value <= high:
-            raise UsageError(f"{flag}: expected at most {high}, got {value!r}")
+    for rule in _rules(type(options)):  # type: ignore[arg-type]
+        value = getattr(options, rule.name)
+        if value is not None:
+            rule.check(value)

@@ -4,7 +4,8 @@
     python -m scripts.fuzz_loaders --seconds 600 --count        # adds what ran to tests/fuzz/counts.json
 
 In: a small model, checkpoint, selection and config, made here. Bytes of text are changed as they are; an
-archive is changed inside, or in its bytes, and sealed with a digest that fits, or left with the one it had.
+archive is changed inside, or in its bytes, and sealed with a digest that fits, or left with the one it had;
+of a checkpoint the description (checkpoint), the learner's arrays (state), or either, and the run goes on.
 A finding is an exception that is none of ours, one with another exit status than the loader's, or a number
 that is not finite: its traceback and the seed that makes it again are printed, and the exit status is 1.
 """
@@ -12,7 +13,6 @@ that is not finite: its traceback and the seed that makes it again are printed, 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import itertools
 import os
 import sys
@@ -26,112 +26,63 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream import run
-from fsstream.archive import unpack
+from fsstream.algorithms.learner import Task
+from fsstream.archive import pack, unpack
 from fsstream.checkpoint import checkpoint_of
 from fsstream.cli.options import config_of
 from fsstream.config import ResumeOptions, SelectOptions
-from fsstream.errors import FsstreamError
+from fsstream.errors import FsstreamError, fitting
 from fsstream.merging import merge
 from fsstream.model import model_of, parse_model
 from fsstream.output import selection_lines
+from fsstream.parameters import parse_parameters
 from fsstream.selection_reader import parse_selection
+from fsstream.training import common_options, find_backend, make_learner
 from scripts.fuzz import add
+from scripts.fuzz_changes import Draws, changed_bytes, changed_members, changed_meta, changed_parts, sealed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
-    from fsstream.archive import Members
+    from fsstream.checkpoint import Checkpoint
 
     # Takes what a generator draws; the exit statuses with which it may be refused.
     Target = tuple[Callable[["Draws"], object], set[int]]
 
 ROWS = b"".join(b"%d w%d:1 w%d:2 s%d:0.5\n" % (i % 2, i % 17, i * i % 13, i % 2) for i in range(60))
-CONFIG = b'k = 1\nformat = "libsvm"\nseed = 5\ninputs = ["a"]\nmemory = "1GB"\n[set]\nsketch_depth = 1\n'
-LETTERS = b'\0\xff"=[]\n 1x.-{},:\\eE0e'
-DIGEST = 64
+SAID = ("algo", "k", "memory", "inputs", "set")  # of the options: these, and some others
+TABLES = [b"rank,feature,weight\n1,w1,0.5\n", b'feature,group,class\n"a,b",g,1\n', b"feature\n\xe9\n"]
+SETTINGS = [
+    b"k = 1\n", b'format = "libsvm"\n', b"seed = 5\n", b'inputs = ["a"]\n', b'memory = "1GB"\n',
+    b"l1 = 0.5\n", b'checkpoint = "c"\ncheckpoint-every = "60s"\n', b"shuffle = true\n",
+    b"[set]\nsketch_depth = 1\n", b'[class-weight]\nspam = 2\n', b'class_weight = ["a=2"]\n',
+    b'[groups]\na = ["b"]\n', b'algo="rf"\n',
+]  # fmt: skip
 
 
-class Draws:
-    """What is drawn for one changed file: `random.Random` takes longer to start than a loader needs."""
+class Learners:
+    """The arrays that a checkpoint's learner takes over."""
 
-    def __init__(self, seed: int) -> None:
-        self._state = seed * 0x9E3779B97F4A7C15 + 1
+    def __init__(self, whole: Checkpoint) -> None:
+        assert whole.snapshot is not None
+        feed, options = whole.snapshot.feed, whole.origin.options
+        chosen = find_backend(options.algo)
+        task = Task(feed.loss, feed.labels[: whole.snapshot.first_labels], options.max_classes)
+        parameters = parse_parameters(chosen.Parameters, options.set, options.algo)
+        common = common_options(options, chosen)
+        self._make = lambda: make_learner(chosen, common, parameters, task, feed.kind)
+        self._state = dict(whole.snapshot.part("learner"))
 
-    def below(self, bound: int) -> int:
-        """From 0 on: the high bits of a linear congruential generator."""
-        self._state = state = (self._state * 6364136223846793005 + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
-        return (state >> 33) * bound >> 31
-
-    def chance(self, share: float) -> bool:
-        """True so often."""
-        return self.below(1 << 30) < share * (1 << 30)
-
-    def choice(self, items: Sequence[Any]) -> Any:
-        """One of them."""
-        return items[self.below(len(items))]
-
-
-def changed(value: Any, rng: Draws) -> Any:
-    """The same JSON value with one thing in it changed, left out or of another type."""
-    odd = [None, -1, 0, 1.5, 2**70, "", "x", [], {}, [[]], True, "\udcff", float("nan"), 1e308]
-    if isinstance(value, dict) and value and rng.chance(0.9):
-        key = rng.choice(sorted(value))
-        rest = {name: inside for name, inside in value.items() if name != key}
-        return rest if rng.chance(0.15) else {**rest, key: changed(value[key], rng)}
-    if isinstance(value, list | tuple) and value and rng.chance(0.8):
-        place = rng.below(len(value))
-        return [*value[:place], changed(value[place], rng), *value[place + 1 :]]
-    return rng.choice(odd)
-
-
-def changed_array(array: Any, rng: Draws) -> Any:
-    """Another length, another type, or another bit."""
-    way = rng.below(4)
-    if way == 0:
-        return array[: len(array) // 2] if array.ndim else array.reshape(1)
-    if way == 1:
-        return array.astype("f8" if array.dtype.kind != "f" else "u8")
-    if way == 2 and array.dtype.kind == "f" and array.size:
-        other = array.copy()
-        other.reshape(-1)[rng.below(array.size)] = rng.choice([np.nan, np.inf, -0.0, 1e30, -1.0])
-        return other
-    raw = bytearray(array.tobytes() or b"\0")
-    raw[rng.below(len(raw))] ^= 1 << rng.below(8)
-    return np.frombuffer(bytes(raw), array.dtype).reshape(array.shape) if array.nbytes else array
-
-
-def changed_parts(meta: dict[str, Any], members: Members, rng: Draws) -> tuple[dict[str, Any], Members]:
-    """One thing in the description or in an array of an archive is another, or is left out."""
-    if rng.chance(0.6):
-        other = changed(meta, rng)
-        return (other if isinstance(other, dict) else {}), members
-    name = rng.choice(sorted(members))
-    if rng.chance(0.25):
-        return meta, {key: array for key, array in members.items() if key != name}
-    with np.errstate(all="ignore"):
-        return meta, {**members, name: changed_array(members[name], rng)}
-
-
-def changed_bytes(data: bytes, rng: Draws) -> bytes:
-    """Some bytes are others, left out, or there twice."""
-    made = bytearray(data)
-    for _ in range(1 + rng.below(4)):
-        place = rng.below(len(made) + 1)
-        way = rng.below(4)
-        if way == 0:
-            made[place:place] = bytes([rng.choice(LETTERS)])
-        elif way == 1:
-            del made[place : place + 1 + rng.below(8)]
-        elif way == 2:
-            made[place:place] = made[place : place + 1 + rng.below(30)]
-        elif place < len(made):
-            made[place] = rng.choice(LETTERS) if rng.chance(0.5) else rng.below(256)
-    return bytes(made)
-
-
-def sealed(data: bytes) -> bytes:
-    """With the digest that an archive of these bytes has."""
-    return data[:-DIGEST] + hashlib.sha256(data[:-DIGEST]).hexdigest().encode()
+    def take_over(self, rng: Draws) -> None:
+        """One to three of them changed."""
+        learner = self._make()
+        with fitting("the checkpoint"):
+            state = self._state
+            for _ in range(1 + rng.below(3)):
+                state = changed_members(state, rng)
+            learner.restore(state)
+        learner.selection()
+        learner.intercepts()
 
 
 def targets(folder: Path) -> dict[str, Target]:
@@ -139,20 +90,22 @@ def targets(folder: Path) -> dict[str, Target]:
     rows, saved = folder / "rows", folder / "saved"
     rows.write_bytes(ROWS)
     more: dict[str, Any] = {"k": 3, "format": "pairs", "quiet": True, "block_size": 500, "memory": 1 << 24}
-    more["inputs"] = (str(rows),)
+    more |= {"inputs": (str(rows),), "threads": 1}
     tiny = ("sketch_width=64",)
     learned = run.select(SelectOptions(set=tiny, with_state=True, **more)).model
     saving = SelectOptions(set=tiny, checkpoint=str(saved), checkpoint_every=1, **more)
     plain = run.select(saving).model.to_bytes()
     model, stateful = unpack(plain, "model"), unpack(learned.to_bytes(), "model")
-    checkpoint = unpack(saved.read_bytes(), "saved")
-    lines = selection_lines(learned.selection)
-    table = b"rank,feature,weight\n1,w1,0.5\n2,s1,-0.25\n"
+    described, members = unpack(saved.read_bytes(), "saved")
+    described["options"]["checkpoint_every"] = None  # a run that goes on writes no file
+    small = pack({"a": [1, "b"]}, {"c": np.arange(3.0), "d": np.zeros((1, 2), "u1")})
+    lines = selection_lines(learned.selection).splitlines(keepends=True)
+    learner = Learners(checkpoint_of(described, members, "saved"))
 
     def unpack_unsealed(rng: Draws) -> None:
-        other = changed_bytes(plain, rng)
+        other = changed_bytes(small, rng)
         unpack(other, "model")
-        if other != plain:
+        if other != small:
             raise ArithmeticError("read, with a digest that does not fit")
 
     def read_model(rng: Draws) -> None:
@@ -160,8 +113,16 @@ def targets(folder: Path) -> dict[str, Target]:
         found.predictor()
         selection_lines(found.selection)
 
+    def read_checkpoint(rng: Draws) -> None:
+        options = described["options"]
+        some = {name: options[name] for name in (*SAID, *(rng.choice(list(options)) for _ in range(4)))}
+        meta = {**described, "options": some}
+        for _ in range(1 + rng.below(3)):
+            meta = changed_meta(meta, rng)
+        checkpoint_of(meta, members, "saved")
+
     def go_on(rng: Draws) -> None:
-        found = checkpoint_of(*changed_parts(*checkpoint, rng), str(saved))
+        found = checkpoint_of(*changed_parts(described, members, rng), str(saved))
         run.resume(found, found.resumed(ResumeOptions(checkpoint_file=str(saved))))
 
     def merged(rng: Draws) -> None:
@@ -174,18 +135,21 @@ def targets(folder: Path) -> dict[str, Target]:
             raise ArithmeticError("a weight is no finite number")
 
     def read_selection(rng: Draws) -> None:
-        found, _ = parse_selection(changed_bytes(rng.choice([lines, table]), rng), "words")
+        text = b"".join(rng.choice(lines) for _ in range(1 + rng.below(2)))
+        found, _ = parse_selection(changed_bytes(rng.choice([text, *TABLES]), rng), "words")
         selection_lines(found)
 
     def read_config(rng: Draws) -> None:
-        SelectOptions(**config_of(changed_bytes(CONFIG, rng), "c.toml", SelectOptions)).check()
+        text = b"".join(rng.choice(SETTINGS) for _ in range(1 + rng.below(3)))
+        SelectOptions(**config_of(changed_bytes(text, rng), "c.toml", SelectOptions)).check()
 
     return {
-        "archive": (lambda rng: unpack(sealed(changed_bytes(plain, rng)), "model"), {5}),
+        "archive": (lambda rng: unpack(sealed(changed_bytes(small, rng)), "model"), {5}),
         "unsealed": (unpack_unsealed, {5}),
         "model": (read_model, {2, 5}),
         "model bytes": (lambda rng: parse_model(sealed(changed_bytes(plain, rng)), "model"), {5}),
-        "checkpoint": (lambda rng: checkpoint_of(*changed_parts(*checkpoint, rng), "saved"), {5}),
+        "checkpoint": (read_checkpoint, {5}),
+        "state": (learner.take_over, {1, 5}),
         "resume": (go_on, {1, 2, 3, 4, 5}),
         "merge": (merged, {1, 2, 4, 5}),
         "selection": (read_selection, {3, 5}),

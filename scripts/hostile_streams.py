@@ -2,6 +2,7 @@
 
     names      rows of ten names that never come again
     classes    rows of four names, each with a label of its own
+    late       rows of ten names that never come again, of three classes, and then of a hundred
     wide       rows of a million names, the same ones in every other row and new ones between
     skewed     one positive row in a hundred thousand; a few names are in every row, one never comes again
     colliding  rows of two names with one hash in all its 128 bits, and of one that never comes again
@@ -47,6 +48,18 @@ def classes(count: int) -> Iterator[bytes]:
     yield from _counted(b"".join(lines), count // LOW)
 
 
+def late(count: int) -> Iterator[bytes]:
+    """The first three have learned a tenth of the names before the others come."""
+    for known, pieces in ((3, count // LOW // 10), (100, count // LOW - count // LOW // 10)):
+        lines = []
+        for row in range(LOW // PER_ROW):
+            fresh = b" ".join(
+                b"n%d" % known + PLACE + b"%04d" % (row * PER_ROW + at) for at in range(PER_ROW)
+            )
+            lines.append(b"c%d word%d %b\n" % (row % known, row % 7, fresh))
+        yield from _counted(b"".join(lines), pieces)
+
+
 def wide(count: int) -> Iterator[bytes]:
     """Every other row has names that never come again."""
     known = b" ".join(b"k%06d" % at for at in range(WIDE))
@@ -81,7 +94,7 @@ def columns(count: int) -> Iterator[bytes]:
 
 
 STREAMS: dict[str, Callable[[int], Iterator[bytes]]] = {
-    "names": names, "classes": classes, "wide": wide,
+    "names": names, "classes": classes, "late": late, "wide": wide,
     "skewed": skewed, "colliding": colliding, "columns": columns,
 }  # fmt: skip
 

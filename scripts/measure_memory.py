@@ -34,7 +34,7 @@ def options_for(algo: str, stream: str, memory: str, k: int, targets: Path) -> s
         options += f" --k {k}"
     if stream == "columns":
         return f"{options} --format columns --targets {targets}"
-    if stream == "classes":
+    if stream in ("classes", "late"):
         softmax = "softmax" in backend(algo).losses
         options += f" --max-classes 2000000{' --loss softmax' if softmax else ''}"
     return f"{options} --format tokens"

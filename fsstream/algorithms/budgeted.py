@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fsstream.algorithms.learner import Common, Learner
+from fsstream.algorithms.learner import Common, Learner, in_32_bits
 from fsstream.errors import CorruptError, LimitError, UsageError
 from fsstream.selection import Selection
 
@@ -56,13 +56,22 @@ class OnlineBackend(Learner):
 
     def intercepts(self) -> NDArray[np.float32]:
         """The one intercept; 0 without."""
-        return np.array([self.kernel.intercept], dtype=np.float32)
+        return in_32_bits([self.kernel.intercept])
+
+    @property
+    def memory_used(self) -> int:
+        """Tables and names."""
+        return self.kernel.memory_used
+
+    def allow(self, memory: int) -> None:
+        """Its tables may grow up to that."""
+        self.kernel.allow(memory)
 
     def facts(self) -> Mapping[str, Any]:
         """How many features state is kept for, in how many bytes; names that met on one key."""
         return {
             "features_kept": self.kernel.features,
-            "state_bytes": self.kernel.bytes,
+            "state_bytes": self.kernel.memory_used,
             "collisions": self.kernel.collisions,
         }
 

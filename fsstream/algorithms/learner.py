@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from fsstream.errors import UsageError
 from fsstream.state import collected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from fsstream._native import Batch
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 
 BINARY_LOSSES = ("logistic", "squared-hinge", "hinge")
 ALL_LOSSES = (*BINARY_LOSSES, "squared", "softmax")
+
+
+def in_32_bits(numbers: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float32]:
+    """Intercepts. What is larger becomes infinite, which is told when a model is made of it."""
+    with np.errstate(over="ignore"):
+        return np.array(numbers, dtype=np.float32)
 
 
 class Access(Enum):
@@ -183,6 +190,14 @@ class Learner(ABC):
     def start_again(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take over a state to learn other rows with it: passes are counted anew."""
         raise UsageError(f"{self.name} cannot go on from a state: {self.state_refusal}")
+
+    @property
+    def memory_used(self) -> int:
+        """Bytes of what grows with the rows, where learners share their memory; 0: all was planned."""
+        return 0
+
+    def allow(self, memory: int) -> None:  # noqa: B027 - what was planned stays as it is
+        """From now on what grows may take so many bytes: other learners' tables have grown, too."""
 
     @classmethod
     def table_bytes(cls, parameters: Any, features: float, largest_key: int) -> int:

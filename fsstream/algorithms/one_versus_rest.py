@@ -2,6 +2,9 @@
 
 A class that appears late starts with its first row. A backend that reads the data again would have
 missed rows by then, so the runner tells it all classes before the first pass.
+
+The learners share the memory: each is planned with the share of one of the first classes, and what grows
+may take what the others have left.
 """
 
 from __future__ import annotations
@@ -30,6 +33,10 @@ if TYPE_CHECKING:
     from fsstream.state import StateSink
 
 
+OBJECTS = 4096  # bytes that a learner takes beside its plan and its tables
+_BESIDE = 16 << 20  # so many of them are no part of --memory: they belong to the program
+
+
 class OneVersusRest(Learner):
     """A learner of classes made of two-class learners of one backend."""
 
@@ -43,10 +50,12 @@ class OneVersusRest(Learner):
         self.predicts_with_state = backend.predicts_with_state  # type: ignore[misc]
         self.resumes_within_a_pass = backend.resumes_within_a_pass  # type: ignore[misc]
         self._memory = common.memory
-        self._common = replace(common, memory=common.memory // max(1, len(task.labels)))
+        self._common = replace(common, memory=self._share(len(task.labels)))
         self._parameters = parameters
         self._task = task
         self._learners: list[Learner] = []
+        self._taken: list[int] = []  # bytes, of each learner
+        self._left = self._memory + min(_BESIDE, OBJECTS * len(task.labels))
         self._again: list[bool] = []
         self._grow(len(task.labels))
         self.rows_a_step = max((learner.rows_a_step for learner in self._learners), default=1)
@@ -66,7 +75,9 @@ class OneVersusRest(Learner):
             first = int(np.argmax(classes == index)) if index >= known else 0
             rows = batch.part(first, batch.rows) if first else batch
             rows.set_targets(np.where(classes[first:] == index, np.float32(1), np.float32(-1)))
+            learner.allow(self._left + self._taken[index] - OBJECTS)
             scores = learner.update(rows)
+            self._take(index)
             columns.append(scores if scores is None else np.pad(scores, (first, 0)))
         batch.set_targets(classes)
         known_scores = [column for column in columns if column is not None]
@@ -106,8 +117,9 @@ class OneVersusRest(Learner):
             learner.save(Prefixed(out, f"{i}/"))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        for learner, own in self._parts(state):
+        for index, (learner, own) in enumerate(self._parts(state)):
             learner.restore(own)
+            self._take(index)
 
     def merge(self, shards: Shards) -> None:
         """Each class of the shards that have met it; they were given no rows of it before."""
@@ -131,21 +143,37 @@ class OneVersusRest(Learner):
             if task.targets is not None:
                 mine = task.targets == len(self._learners)
                 task = replace(task, targets=np.where(mine, np.float32(1), np.float32(-1)))
-            self._check_memory(task)
+            planned = self._check_memory(task)
             self._learners.append(self._backend(self._common, self._parameters, task))
+            self._taken.append(0)
+            self._take(len(self._learners) - 1, least=planned)
 
-    def _check_memory(self, task: Task) -> None:
-        """A class that came late has the share of the first ones, which together have all of the memory."""
-        known = len(self._learners)
-        if known < len(task.labels):
-            return
-        needed = (known + 1) * sum(self._backend.plan(self._common, self._parameters, task).values())
-        if needed > self._memory:
-            raise LimitError(
-                f"{self._backend.name} needs {needed:,} bytes for {known + 1} classes, "
-                f"--memory allows {self._memory:,}",
-                hint="raise --memory, lower --k, or bound the classes with --max-classes",
-            )
+    def _share(self, classes: int) -> int:
+        """Of one of the classes that are known from the beginning."""
+        left = self._memory - max(0, OBJECTS * classes - _BESIDE)
+        if left < classes:
+            raise self._too_many(classes, OBJECTS * classes)
+        return left // max(1, classes)
+
+    def _check_memory(self, task: Task) -> int:
+        """Bytes planned for one more class; one that came late must find them beside the others'."""
+        planned = sum(self._backend.plan(self._common, self._parameters, task).values()) + OBJECTS
+        if len(self._learners) >= len(task.labels) and planned > self._left:
+            raise self._too_many(len(self._learners) + 1, self._memory - self._left + planned)
+        return planned
+
+    def _take(self, index: int, least: int = 0) -> None:
+        """A learner has what was planned for it, or more."""
+        taken = max(self._taken[index], least, OBJECTS + self._learners[index].memory_used)
+        self._left -= taken - self._taken[index]
+        self._taken[index] = taken
+
+    def _too_many(self, classes: int, needed: int) -> LimitError:
+        return LimitError(
+            f"{self._backend.name} needs {needed:,} bytes for {classes:,} classes, "
+            f"--memory allows {self._memory:,}",
+            hint="raise --memory, lower --k, or bound the classes with --max-classes",
+        )
 
 
 def _joined(columns: list[Any]) -> list[str] | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fsstream._native import ClassDescent, Newton, SoftmaxLearner, class_lanes
-from fsstream.algorithms.learner import Common, Learner, Task
+from fsstream.algorithms.learner import Common, Learner, Task, in_32_bits
 from fsstream.errors import CorruptError, UsageError
 from fsstream.selection import Selection
 
@@ -85,8 +85,18 @@ class SgdLearner(Learner):
     def intercepts(self) -> NDArray[np.float32]:
         """The one intercept, or one a class."""
         if isinstance(self.kernel, SoftmaxLearner | ClassDescent):
-            return np.array(self.kernel.intercepts, dtype=np.float32)
-        return np.array([self.kernel.intercept], dtype=np.float32)
+            return in_32_bits(self.kernel.intercepts)
+        return in_32_bits([self.kernel.intercept])
+
+    @property
+    def memory_used(self) -> int:
+        """Sketch or table, active set and names."""
+        return self.kernel.memory_used
+
+    def allow(self, memory: int) -> None:
+        """Those that see all classes at once have no share."""
+        if not isinstance(self.kernel, SoftmaxLearner | ClassDescent):
+            self.kernel.allow(memory)
 
     def facts(self) -> Mapping[str, Any]:
         """Mean progressive loss of each finished pass."""

@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 
 from fsstream import run
+from fsstream.algorithms.learner import Common, Task
+from fsstream.algorithms.mission import Mission
 from fsstream.archive import pack, unpack
 from fsstream.checkpoint import load_checkpoint
 from fsstream.config import SelectOptions
 from fsstream.errors import CorruptError
-from scripts.fuzz_loaders import ROWS, attempt, sealed, targets
+from scripts.fuzz_changes import sealed
+from scripts.fuzz_loaders import ROWS, attempt, targets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +29,7 @@ CHANGES = {
     "model": 300,
     "model bytes": 300,
     "checkpoint": 300,
+    "state": 300,
     "resume": 60,
     "merge": 100,
     "selection": 300,
@@ -68,3 +72,9 @@ def test_a_number_where_the_options_want_a_list_is_refused(name: str, tmp_path: 
     with pytest.raises(CorruptError) as refused:
         load_checkpoint(str(saved))
     assert refused.value.exit_code == 5
+
+
+def test_an_intercept_that_32_bits_do_not_hold_ends_without_a_warning() -> None:
+    learner = Mission(Common(k=1, memory=1 << 20), Mission.Parameters(), Task("logistic", ("0", "1")))
+    learner.kernel.intercept = 1e300
+    assert np.isinf(learner.intercepts()[0])

@@ -151,7 +151,7 @@ def test_the_exact_state_ends_at_the_memory_limit(memory):
     with pytest.raises(LimitError) as error:
         kernel.update(batch_of(rng.normal(size=(400, 1500)) * (rng.random((400, 1500)) < 0.01), np.ones(400)))
     assert "store=sketch" in error.value.hint
-    assert kernel.bytes <= memory
+    assert kernel.memory_used <= memory
 
 
 def test_numbers_out_of_range_are_said_to_diverge():

@@ -1,9 +1,17 @@
 """The table of --groups."""
 
+from pathlib import Path
+
 import pytest
 
+import fsstream
+from fsstream import run
+from fsstream.checkpoint import load_checkpoint
+from fsstream.config import ResumeOptions, SelectOptions
 from fsstream.errors import DataError, UsageError
 from fsstream.groups import read_groups
+from fsstream.option_fields import from_mapping
+from scripts.fuzz_loaders import ROWS
 
 
 def test_features_may_be_in_several_groups(tmp_path):
@@ -23,3 +31,22 @@ def test_a_line_without_both_is_bad_data(tmp_path, line):
 def test_a_table_that_is_not_there(tmp_path):
     with pytest.raises(UsageError):
         read_groups(str(tmp_path / "none"))
+
+
+def test_a_table_in_python_goes_on_from_a_checkpoint(tmp_path, monkeypatch):
+    """It is no file beside the input: it was taken for one."""
+    monkeypatch.chdir(tmp_path)
+    Path("rows").write_bytes(ROWS)
+    groups = {"w1": ["a"], "w2": ["a", "b"], "s1": "b"}
+    more = {"k": 2, "algo": "fgm", "format": "pairs", "checkpoint_every": 1, "checkpoint": "saved"}
+    whole = fsstream.select("rows", groups=groups, **more).model.to_bytes()
+    saved = load_checkpoint("saved")
+    assert saved.origin.options.groups == (("w1", ("a",)), ("w2", ("a", "b")), ("s1", ("b",)))
+    options = saved.resumed(ResumeOptions(checkpoint_file="saved"))
+    assert run.resume(saved, options).model.to_bytes() == whole
+
+
+@pytest.mark.parametrize("table", [{"a": 3}, ["ab", 1], 7])
+def test_what_is_no_table_is_refused(table):
+    with pytest.raises(UsageError, match="expected a file or a table"):
+        from_mapping(SelectOptions, {"groups": table})

@@ -44,6 +44,7 @@ void bind_bear(nb::module_& m) {
       .def("take_progress", &Bear::take_progress)
       .def_prop_ro("rows", &Bear::rows)
       .def_prop_ro("memory_used", &Bear::bytes)
+      .def("allow", &Bear::allow, nb::arg("memory"))
       .def("counts", &counts)
       .def("collided", [](const Bear& bear) { return collided_list(bear.weights().collided()); })
       .def(

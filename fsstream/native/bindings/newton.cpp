@@ -46,6 +46,7 @@ void bind_newton(nb::module_& m) {
       .def_prop_ro("rows", &Newton::rows)
       .def_prop_ro("prior", &Newton::prior)
       .def_prop_ro("memory_used", &Newton::bytes)
+      .def("allow", &Newton::allow, nb::arg("memory"))
       .def("counts", &counts)
       .def("collided", &collided)
       .def(

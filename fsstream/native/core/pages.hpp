@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -18,7 +19,7 @@ template <class T>
 class Pages {
   static_assert(std::is_trivially_copyable_v<T>);
   static constexpr std::size_t kHuge = std::size_t{2} << 20;
-  static constexpr std::size_t kWorthwhile = kHuge / 2;
+  static constexpr std::size_t kWaste = 8;  // of so many parts of an array, one may be added for the last page
 
  public:
   Pages() = default;
@@ -26,21 +27,20 @@ class Pages {
     if (size > std::numeric_limits<std::size_t>::max() / sizeof(T) - 2 * kHuge) throw std::bad_alloc();
     bytes_ = size * sizeof(T);
     if (bytes_ == 0) return;
-    // Big arrays start on a huge page and own their last one whole: a part would be small pages.
-    const bool huge = bytes_ >= kWorthwhile;
-    const std::size_t whole = huge ? (bytes_ + kHuge - 1) / kHuge * kHuge : bytes_;
-    const std::size_t slack = huge ? kHuge : 0;
-    mapped_ = whole + slack;
+    // Big arrays start on a huge page, and own their last one whole where that wastes little.
+    const std::size_t up = (bytes_ + kHuge - 1) / kHuge * kHuge;
+    const std::size_t huge = up - bytes_ <= bytes_ / kWaste ? up : bytes_ / kHuge * kHuge;
+    mapped_ = std::max(bytes_, huge) + (huge == 0 ? 0 : kHuge);
     base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base_ == MAP_FAILED) {
       base_ = nullptr;
       throw std::bad_alloc();
     }
     void* start = base_;
-    if (huge) {
+    if (huge != 0) {
       std::size_t space = mapped_;
-      start = std::align(kHuge, whole, start, space);
-      madvise(start, whole, MADV_HUGEPAGE);  // a hint: without it the array is only slower
+      start = std::align(kHuge, std::max(bytes_, huge), start, space);
+      madvise(start, huge, MADV_HUGEPAGE);  // a hint: without it the array is only slower
     }
     data_ = static_cast<T*>(start);
   }

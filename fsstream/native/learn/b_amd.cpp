@@ -38,7 +38,7 @@ void sweep_seats(const Seats& s) {
 }  // namespace
 
 BAmd::BAmd(Loss loss, const BudgetedOptions& options)
-    : loss_(loss), options_(options), rate_(options.eta), set_(options.budget) {
+    : OnlineLearner(options.memory), loss_(loss), options_(options), rate_(options.eta), set_(options.budget) {
   if (options.sketch_width != 0) sketch_ = CountMin(2, options.sketch_width, options.seed);
 }
 
@@ -51,7 +51,7 @@ std::size_t BAmd::bytes_with(std::size_t features) const {
 void BAmd::reserve(const Batch& batch, std::size_t entries) {
   const std::size_t most = table_.size() + entries;
   const std::size_t slots = exact() ? most : std::min(most, options_.budget);
-  check_memory(batch, bytes_with(slots) + names_.bytes_of(batch, slots - table_.size()), options_.memory, table_.size(),
+  check_memory(batch, bytes_with(slots) + names_.bytes_of(batch, slots - table_.size()), memory(), table_.size(),
                Store::kTableOrSketch);
   found_.resize(std::max(found_.size(), entries));
   table_.reserve(slots);

@@ -10,7 +10,8 @@
 namespace fsstream {
 
 BArda::BArda(Loss loss, const BudgetedOptions& options)
-    : loss_(loss),
+    : OnlineLearner(options.memory),
+      loss_(loss),
       options_(options),
       rate_(options.eta),
       order_(table_, options.budget, options.lambda > 0.0, options.sketch_width != 0) {
@@ -31,7 +32,7 @@ std::size_t BArda::bytes_with(std::size_t features) const {
 void BArda::reserve(const Batch& batch, std::size_t entries) {
   const std::size_t all = table_.size() + entries;
   const std::size_t most = exact() ? all : std::min(all, working_set());
-  check_memory(batch, bytes_with(most) + names_.bytes_of(batch, most - table_.size()), options_.memory, table_.size(),
+  check_memory(batch, bytes_with(most) + names_.bytes_of(batch, most - table_.size()), memory(), table_.size(),
                Store::kTableOrSketch);
   found_.resize(std::max(found_.size(), entries));
   for (auto* list : {&members_, &outsiders_, &others_}) list->reserve(entries);

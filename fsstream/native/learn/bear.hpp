@@ -51,6 +51,7 @@ class Bear {
   std::size_t pairs() const { return pairs_.size(); }
   std::pair<double, double> take_progress();
   std::size_t bytes() const;
+  void allow(std::size_t memory) { options_.memory = memory; }
 
   void save(StateWriter& out) const;
   void load(const StateReader& in);

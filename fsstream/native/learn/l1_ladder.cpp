@@ -72,7 +72,8 @@ void step_mirror(const Step& s) {
 }  // namespace
 
 L1Ladder::L1Ladder(L1Method method, Loss loss, const L1Options& options)
-    : method_(method),
+    : OnlineLearner(options.memory),
+      method_(method),
       loss_(loss),
       options_(options),
       rate_(options.eta),
@@ -86,8 +87,7 @@ std::size_t L1Ladder::bytes_with(std::size_t features) const {
 
 void L1Ladder::reserve(const Batch& batch, std::size_t entries) {
   const std::size_t most = table_.size() + entries;
-  check_memory(batch, bytes_with(most) + names_.bytes_of(batch, entries), options_.memory, table_.size(),
-               Store::kTableOnly);
+  check_memory(batch, bytes_with(most) + names_.bytes_of(batch, entries), memory(), table_.size(), Store::kTableOnly);
   found_.resize(std::max(found_.size(), entries));
   weights_.resize(std::max(weights_.size(), entries * rungs()));
   table_.reserve(most);

@@ -86,6 +86,7 @@ class Newton {
   std::uint64_t prunes() const { return prunes_; }
   const ActiveSet& active() const { return active_; }
   std::size_t bytes() const;
+  void allow(std::size_t memory) { memory_ = memory; }
   // Progressive loss since the last call, and the weight it was summed over.
   std::pair<double, double> take_progress();
 

@@ -16,10 +16,10 @@ constexpr double kSmallestScale = 1e-60;
 }  // namespace
 
 Ofs::Ofs(Loss loss, const BudgetedOptions& options)
-    : loss_(loss), options_(options), rate_(options.eta), seats_(options.budget) {}
+    : OnlineLearner(options.memory), loss_(loss), options_(options), rate_(options.eta), seats_(options.budget) {}
 
 void Ofs::reserve(const Batch& batch, std::size_t entries) {
-  check_memory(batch, seats_.bytes_for(batch, entries), options_.memory, seats_.size(), Store::kTableOnly);
+  check_memory(batch, seats_.bytes_for(batch, entries), memory(), seats_.size(), Store::kTableOnly);
   seats_.reserve(batch, entries);
 }
 

@@ -26,13 +26,16 @@ struct BudgetedOptions {
 
 class OnlineLearner {
  public:
-  OnlineLearner() = default;
+  explicit OnlineLearner(std::size_t memory) : memory_(memory) {}
   virtual ~OnlineLearner() = default;
   OnlineLearner(const OnlineLearner&) = delete;
   OnlineLearner& operator=(const OnlineLearner&) = delete;
 
   // Learns the rows in order; scores[r] is the prediction for row r before it was learned.
   virtual void update(const Batch& batch, float* scores) = 0;
+
+  // From now on it may take so many bytes.
+  void allow(std::size_t memory) { memory_ = memory; }
 
   // The features with a non-zero weight, in no particular order.
   virtual std::vector<Chosen> chosen() const = 0;
@@ -43,6 +46,12 @@ class OnlineLearner {
 
   virtual void save(StateWriter& out) const = 0;
   virtual void load(const StateReader& in) = 0;
+
+ protected:
+  std::size_t memory() const { return memory_; }
+
+ private:
+  std::size_t memory_;
 };
 
 }  // namespace fsstream

@@ -42,6 +42,7 @@ class Sgd {
 
   // Learns the rows in order; scores[r] is what row r would have been given before it was learned.
   void update(const Batch& batch, float* scores);
+  void allow(std::size_t memory) { options_.memory = memory; }
 
   // Scores only; nothing is learned and no name noted.
   void predict(const Batch& batch, float* scores);

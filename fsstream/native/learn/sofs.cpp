@@ -7,7 +7,8 @@
 
 namespace fsstream {
 
-Sofs::Sofs(double gamma, const BudgetedOptions& options) : gamma_(gamma), options_(options), set_(options.budget) {}
+Sofs::Sofs(double gamma, const BudgetedOptions& options)
+    : OnlineLearner(options.memory), gamma_(gamma), options_(options), set_(options.budget) {}
 
 std::size_t Sofs::bytes_with(std::size_t features) const {
   const std::size_t seats = std::min(features, options_.budget);
@@ -16,8 +17,7 @@ std::size_t Sofs::bytes_with(std::size_t features) const {
 
 void Sofs::reserve(const Batch& batch, std::size_t entries) {
   const std::size_t most = table_.size() + entries;
-  check_memory(batch, bytes_with(most) + names_.bytes_of(batch, entries), options_.memory, table_.size(),
-               Store::kTableOnly);
+  check_memory(batch, bytes_with(most) + names_.bytes_of(batch, entries), memory(), table_.size(), Store::kTableOnly);
   found_.resize(std::max(found_.size(), entries));
   table_.reserve(most);
   set_.reserve(entries);
