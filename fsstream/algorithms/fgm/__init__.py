@@ -81,6 +81,7 @@ class Fgm(ScanningLearner):
         return {
             "B": machine.plan.B,
             "C": machine.plan.C,
+            "C_of_last_refit": machine.last_C,
             "rounds": len(machine.objectives),
             "generated": machine.generated,
             "rows_in_memory": machine.scores.rows_kept,

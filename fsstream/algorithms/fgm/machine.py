@@ -91,6 +91,7 @@ class Machine:
         self.objectives: list[float] = []
         self.bounds: list[tuple[float, float]] = []  # theta_t, phi_t
         self.collisions = 0
+        self.last_C = 0.0  # of the last refit; 0: there was none
         self._progress = Progress()
 
     def work(self) -> Iterator[Scan]:
@@ -284,7 +285,7 @@ class Machine:
         self.kept = np.unique(column)
         zeros = len(self.kept) - np.count_nonzero(self.problem.by_column()[self.kept])
         if not self._literal or (zeros > 0 and self.generated <= self._k):
-            self.problem.refit(self.kept, last=self.generated <= self._k)
+            self._refit(self.kept, last=self.generated <= self._k)
         while len(self.kept_units) > self._k:
             left = max(self._k, int(len(self.kept_units) * (1 - DROPPED_A_TRIM)))
             moved = self.problem.contributions(self.kept)
@@ -292,7 +293,13 @@ class Machine:
             order = np.argsort(-size, kind="stable")
             self.kept_units = np.sort(self.kept_units[order[:left]])
             self.kept = np.unique(column[np.isin(unit, self.kept_units)])
-            self.problem.refit(self.kept, last=left == self._k)
+            self._refit(self.kept, last=left == self._k)
+
+    def _refit(self, columns: NDArray[np.uint32], *, last: bool) -> None:
+        assert self.plan is not None
+        factor = self.problem.refit(columns, last=last, settle_cost=last and self.plan.settle_cost)
+        if last:
+            self.last_C = factor * self.plan.C
 
     def more_facts(self) -> dict[str, Any]:
         """What only this kind of machine knows."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 TRIM_TOLERANCE = 1e-4
 REFIT_TOLERANCE = 1e-6
 MOST_ITERATIONS = 10_000
+HELD_OUT = 5  # every fifth row, while C is chosen
+COST_FACTORS = (1.0, 4.0, 16.0, 64.0)
 
 
 class ReducedProblem:
@@ -49,6 +51,7 @@ class ReducedProblem:
         self.bias = 0.0
         self.tau = 0.0
         self.objective = 0.0
+        self.norm = 0.0
         self.iterations = 0
         self.decision = np.zeros(len(targets))
 
@@ -91,7 +94,7 @@ class ReducedProblem:
             options,
         )
         self.weights, self.bias, self.tau = found.weights, found.bias, found.tau
-        self.objective, self.decision = found.objective, found.decision
+        self.objective, self.norm, self.decision = found.objective, found.norm, found.decision
         self.iterations += found.iterations
 
     @property
@@ -113,10 +116,36 @@ class ReducedProblem:
         for column in dropped.tolist():
             self.columns.drop(column)
 
-    def refit(self, columns: NDArray[np.uint32], *, last: bool) -> None:
-        """Least loss with 1/2 |w|^2 on these columns."""
+    def refit(self, columns: NDArray[np.uint32], *, last: bool, settle_cost: bool = False) -> float:
+        """Least loss with 1/2 |w|^2 on these columns; what C was multiplied by."""
         self.merge(columns)
+        factor = self._settle_cost() if settle_cost else 1.0
         self.solve(REFIT_TOLERANCE if last else TRIM_TOLERANCE)
+        return factor
+
+    def _settle_cost(self) -> float:
+        """C grows while what it makes of four fifths of the rows loses less on the others."""
+        costs, start = self._costs, (self.weights, self.bias, self.tau)
+        held = np.arange(len(costs)) % HELD_OUT == HELD_OUT - 1
+        self.weights, self.bias, self.tau = np.zeros(len(self.weights)), 0.0, 0.0
+        best, least = 1.0, np.inf
+        for factor in COST_FACTORS:
+            self._costs = np.where(held, 0.0, factor * costs)
+            self.solve(TRIM_TOLERANCE)
+            loss = self._loss_by(np.where(held, costs, 0.0))
+            if loss >= least:
+                break
+            best, least = factor, loss
+        self._costs = best * costs
+        self.weights, self.bias, self.tau = start
+        return best
+
+    def _loss_by(self, costs: NDArray[np.float64]) -> float:
+        """The loss of the weights as they are when rows cost this much."""
+        self._costs, tau = costs, self.tau
+        self.solve(iterations=0)
+        self.tau = tau
+        return self.objective - 0.5 * self.norm**2
 
     def by_column(self) -> NDArray[np.float64]:
         """The weight of every column, summed over the rounds that hold it."""
