@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fsstream.state import State, StateSink
 
 FORMAT = "fsstream checkpoint"
-VERSION = 2
+VERSION = 3
 DEFAULT_SECONDS = 60.0
 _PIECE_BYTES = 1 << 20
 _PATHS = (
@@ -54,7 +54,7 @@ _DATA_HINT = "resume with the data that the run began with, or start anew with s
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A run between two records."""
+    """A run between two records: behind a batch, or amid one of many classes."""
 
     passes: int  # finished
     feed: FeedState
@@ -63,6 +63,7 @@ class Snapshot:
     notes: list[str]
     validation: Mapping[str, Any] | None
     course: Mapping[str, Any]  # of the run until now, for its summary
+    begun: int  # rows of the next batch that have been learned, too
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ def checkpoint_of(meta: Mapping[str, Any], members: State, path: str) -> Checkpo
     check_kind(meta, FORMAT, VERSION, path)
     try:
         return Checkpoint(_origin_from(meta), _snapshot_from(meta.get("snapshot"), members))
-    except (KeyError, ValueError, TypeError, AttributeError, UsageError) as error:
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, UsageError) as error:
         raise CorruptError(f"{path}: not a valid checkpoint: {error!r}") from None
 
 
@@ -216,8 +217,15 @@ def _snapshot_from(plain: Mapping[str, Any] | None, members: State) -> Saved | N
         notes=[str(note) for note in plain["notes"]],
         validation=plain["validation"],
         course=dict(plain["course"]),
+        begun=_no_less_than_0(int(plain["begun"])),
         members=members,
     )
+
+
+def _no_less_than_0(rows: int) -> int:
+    if rows < 0:
+        raise ValueError("a negative number of rows")
+    return rows
 
 
 def _identities(inputs: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -193,7 +193,7 @@ def model_of(meta: dict[str, Any], members: dict[str, NDArray[Any]], path: str |
         if found.reading.get("kmer") and not found.has_products:
             found.keys()
         return found
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise CorruptError(f"{path}: not a valid model: {error!r}") from None
 
 

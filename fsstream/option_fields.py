@@ -55,7 +55,8 @@ def from_mapping(kind: type[Any], values: Mapping[str, Any]) -> Any:
         key = name.replace("-", "_")
         if key not in fields:
             raise UsageError(f"there is no option {name!r}", hint=suggest(key, fields))
-        converted[key] = _convert(fields[key], value)
+        if value is not None:  # None: not given
+            converted[key] = _convert(fields[key], value)
     return kind(**converted)
 
 
@@ -77,7 +78,7 @@ _PLAIN = {
 
 def _convert(field: dataclasses.Field[Any], value: Any) -> Any:
     kind = field.metadata.get("kind")
-    if value is None or type(value) is _PLAIN.get(str(kind)):
+    if type(value) is _PLAIN.get(str(kind)):
         return value
     try:
         if kind == "size" and isinstance(value, str):

@@ -135,7 +135,7 @@ def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: C
         feed = opened.enter_context(
             closing(make_feed(options, chosen, reading, signals, progress=progress, state=state))
         )
-        run = _Run(options, chosen, reading, feed, saving=saving, before=before)
+        run = _Run(options, chosen, reading, feed, signals, saving=saving, before=before)
         run.learn(progress)
         model = run.model()
         for remark in remarks(options, model, reading.collisions):
@@ -152,6 +152,7 @@ class _Run:
         chosen: type[Learner],
         reading: AnyReading,
         feed: Feed,
+        signals: StopSignals,
         *,
         saving: Saving,
         before: Saved | None,
@@ -159,6 +160,7 @@ class _Run:
         self._options = options
         self._reading = reading
         self._feed = feed
+        self._signals = signals
         self._saving = saving
         self._aim = feed.aim
         task = feed.task
@@ -172,14 +174,15 @@ class _Run:
         self._course = Course(self.learner, chosen.access, with_selection=options.summary is not None)
         self._validation = Validation(options, self._training.model) if options.valid else None
         self.passes = 0
-        self._place = Place()  # behind what has been learned of the current pass
+        self._place = Place()  # behind the batches of the current pass that have been learned
+        self._begun = 0  # rows of the next one that have been learned
         if before is not None:
             with fitting("the checkpoint"):
                 self._go_on(before)
 
     def _go_on(self, before: Saved) -> None:
         """Take over what an interrupted run had learned."""
-        self.passes, self._place = before.passes, before.feed.place
+        self.passes, self._place, self._begun = before.passes, before.feed.place, before.begun
         self._course.go_on(before.course)
         self._meter.restore(before.part("meter"))
         self.learner.restore(before.part("learner"))
@@ -205,28 +208,30 @@ class _Run:
         batches = self._feed.batches(self.passes + 1)
         within = self.learner.resumes_within_a_pass
         for batch in self._saving.batches(batches, self, within_a_pass=within):
-            for rows in self._few_scores(batch):
+            for rows in self._few_scores(batch, self._begun):
                 scores = self.learner.update(rows)
                 if self.passes == 0 and scores is not None:
                     self._meter.add(rows, scores)
-            self._place = self._feed.place
+                self._begun += rows.rows
+                if within and self._begun < batch.rows:
+                    self._signals.check()
+            self._place, self._begun = self._feed.place, max(0, self._begun - batch.rows)
             self._course.learned(batch.rows)
             progress.update(
                 batch.rows, f", progressive loss {self._meter.mean:.4f}" if self._meter.rows else ""
             )
         self._place = Place()
 
-    def _few_scores(self, batch: Batch) -> Iterator[Batch]:
-        """The rows in parts whose scores, one of each class a row, take no more than a few megabytes."""
-        if self._aim.kind != "classes" or self._chosen.access is not Access.ROWS or not batch.rows:
+    def _few_scores(self, batch: Batch, begin: int) -> Iterator[Batch]:
+        """The rows from there on, in parts whose scores, one of each class a row, take some megabytes."""
+        at_once = max(1, batch.rows)
+        if self._aim.kind == "classes" and self._chosen.access is Access.ROWS and batch.rows:
+            self._classes = max(self._classes, int(batch.targets.max()) + 1)
+            at_once = max(1, _SCORES // self._classes)
+        if begin == 0 and batch.rows <= at_once:
             yield batch
             return
-        self._classes = max(self._classes, int(batch.targets.max()) + 1)
-        at_once = max(1, _SCORES // self._classes)
-        if batch.rows <= at_once:
-            yield batch
-            return
-        for first in range(0, batch.rows, at_once):
+        for first in range(begin, batch.rows, at_once):
             yield batch.part(first, min(first + at_once, batch.rows))
 
     def mark(self) -> Mark:
@@ -250,6 +255,7 @@ class _Run:
             notes=self._reading.notes,
             validation=None if self._validation is None else self._validation.facts(),
             course=self._course.state(mark.learned),
+            begun=self._begun,
         )
 
     def save(self, out: StateSink) -> None:

@@ -58,7 +58,8 @@ class Saving:
         self.resumes = before.origin.resumes + 1 if before is not None else 0
         self._writer: CheckpointWriter | None = None
         self._run: Savable | None = None
-        self._mark: Mark | None = None  # None while a batch is being learned
+        self._mark: Mark | None = None  # before the batch that is being learned, or behind the last one
+        self._amid = False  # a batch is being learned
         if options.checkpoint is None:
             return
         self._writer = CheckpointWriter(Origin.of(options, self.resumes))
@@ -81,8 +82,9 @@ class Saving:
         self._run, start = run, run.mark()
         self._mark = start
         for batch in batches:
-            self._mark = None
+            self._amid = True
             yield batch
+            self._amid = False
             here = run.mark()
             self._mark = here if within_a_pass else start
             if self._writer.is_due(here.size):
@@ -96,7 +98,8 @@ class Saving:
     ) -> None:
         if self._writer is None or not isinstance(error, Interrupted | LimitError):
             return
-        if self._run is not None and self._mark is not None:
+        amid = self._amid and not isinstance(error, Interrupted)  # a signal waits for the end of a part
+        if self._run is not None and self._mark is not None and not amid:
             self._writer.write(self._run.snapshot(self._mark), self._run.save)
         told = f"`fsstream resume {self._writer.path}` goes on"
         if isinstance(error, Interrupted):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fsstream.archive import Members
 
 LETTERS = b'\0\xff"=[]\n 1x.-{},:\\eE0e'
-ODD = [None, -1, 0, 1.5, 2**70, "", "x", [], {}, [[]], True, "\udcff", float("nan"), 1e308]
+ODD = [None, -1, 0, 1.5, 2**70, "", "x", [], {}, [[]], True, "\udcff", float("nan"), float("inf")]
 DIGEST = 64
 
 
@@ -21,17 +21,23 @@ class Draws:
     """What is drawn for one changed file: `random.Random` takes longer to start than a loader needs."""
 
     def __init__(self, seed: int) -> None:
-        state = seed * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF  # neighbours must not draw alike
-        self._state = (state ^ state >> 31) * 0xBF58476D1CE4E5B9
+        self._seed = b"%d" % seed
+        self._more()
+
+    def _more(self) -> None:
+        self._seed = hashlib.blake2b(self._seed).digest()
+        self._state = int.from_bytes(self._seed, "little")
 
     def below(self, bound: int) -> int:
-        """From 0 on: the high bits of a linear congruential generator."""
-        self._state = state = (self._state * 6364136223846793005 + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
-        return (state >> 33) * bound >> 31
+        """From 0 on: the digits, to that base, of a large number."""
+        self._state, drawn = divmod(self._state, bound)
+        if self._state < 1 << 30:
+            self._more()
+        return drawn
 
     def chance(self, share: float) -> bool:
         """True so often."""
-        return self.below(1 << 30) < share * (1 << 30)
+        return self.below(1024) < share * 1024
 
     def choice(self, items: Sequence[Any]) -> Any:
         """One of them."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fsstream.archive import pack, unpack
 from tests.cli.command import PROGRAM, ROOT, fsstream
 
 if TYPE_CHECKING:
@@ -169,6 +170,20 @@ def test_a_model_is_no_checkpoint(folder: Path) -> None:
     done = fsstream("resume", "model")
     assert (done.returncode, done.stdout) == (5, b"")
     assert b"not a checkpoint but a model" in done.stderr
+
+
+@pytest.mark.parametrize(("command", "file"), [("resume", "saved"), ("predict", "model")])
+def test_a_file_of_another_version_is_refused(command: str, file: str, folder: Path) -> None:
+    assert fsstream("select", *OPTIONS, *SAVING, "--model", "model", "rows").returncode == 0
+    meta, members = unpack((folder / file).read_bytes(), file)
+    for version in (meta["version"] - 1, meta["version"] + 1, str(meta["version"]), None):
+        other = pack({**meta, "version": version}, members)
+        (folder / file).write_bytes(other)
+        done = fsstream(command, file, "rows")
+        assert (done.returncode, done.stdout) == (5, b"")
+        assert f"version {version}, expected {meta['version']}".encode() in done.stderr
+        assert b"hint: use the fsstream that wrote it, or begin anew" in done.stderr
+        assert (folder / file).read_bytes() == other
 
 
 def test_a_second_signal_ends_the_program_at_once() -> None:
