@@ -3,6 +3,7 @@
     python scripts/reproduce_barda.py figures|references|defaults DATA [--sets a,b] [--log runs.jsonl]
     python scripts/reproduce_barda.py ablation|sketch DATA [--sets ...] [--max-passes N]
     python scripts/reproduce_barda.py settings DATA --sets a --algorithms b-arda --settings 0.1:1e-4,untuned
+                                               (eta:l1 of the l1 methods, gamma of sofs)
     python scripts/reproduce_barda.py drift|speed DATA
     python scripts/reproduce_barda.py stream DIR_OF_STREAM_DATA
     python scripts/reproduce_barda.py flat
@@ -17,12 +18,12 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from barda_figures import LARGE, SMALL, Study, report
+from barda_cost import flat, speed, stream
+from barda_figures import BY_L1, LARGE, SMALL, Study, report
 from barda_plot import line_chart
 from barda_runs import Passes, RunLog, Settings, accuracy, learner, passes_of, spread, table, train
 from shuffled_data import Rows, halves, read
@@ -64,14 +65,34 @@ def references(options: argparse.Namespace) -> None:
     table(head, lines)
 
 
-def followed(learning: Learner, passes: Passes, after: list[int], test: Rows) -> list[tuple[float, float]]:
-    """Accuracy on the training and on the test rows after some of the passes."""
-    right = []
+def followed(learning: Learner, passes: Passes, after: list[int], test: Rows) -> list[tuple[float, ...]]:
+    """After some of the passes: accuracy on the training and on the test rows, and the features.
+
+    Their number, and how many of them had no weight a pass before.
+    """
+    found = []
+    before: set[bytes] = set()
     for number, (batch, _) in enumerate(passes, 1):
         learning.update(batch)
-        if number in after:
-            right.append((accuracy(learning, passes.rows), accuracy(learning, test)))
-    return right
+        if number + 1 in after or number in after:
+            chosen = set(learning.selection().raw_names)
+            if number in after:
+                right = accuracy(learning, passes.rows), accuracy(learning, test)
+                found.append((*right, len(chosen), len(chosen - before)))
+            before = chosen
+    return found
+
+
+def spelled_settings(algorithm: str, text: str) -> Settings:
+    """eta:lambda, of the l1 methods eta:l1, of sofs gamma, or untuned."""
+    if text == "untuned":
+        return Settings()
+    eta, _, weight = text.partition(":")
+    if algorithm in BY_L1:
+        return Settings(eta=float(eta), l1=float(weight))
+    if algorithm == "sofs":
+        return Settings(parameters=(("gamma", float(eta)),))
+    return Settings(eta=float(eta), lam=float(weight))
 
 
 def settings(options: argparse.Namespace) -> None:
@@ -83,16 +104,17 @@ def settings(options: argparse.Namespace) -> None:
         after = [n for n in options.after if n < tau] + [tau]
         orders = [Passes(rows, tau, order) for order in range(options.orders)]
         for text in options.settings:
-            eta, _, lam = text.partition(":")
-            chosen = Settings() if text == "untuned" else Settings(eta=float(eta), lam=float(lam))
-            found = [
-                followed(learner(algorithm, options.budget, tau, chosen), order, after, test)
-                for order in orders
-            ]
+            chosen = spelled_settings(algorithm, text)
+            k = None if chosen.l1 is not None else options.budget
+            found = [followed(learner(algorithm, k, tau, chosen), order, after, test) for order in orders]
             for i, number in enumerate(after):
                 cells = [spread([run[i][half] for run in found]) for half in (0, 1)]
-                lines.append([name, algorithm, text, str(number), *cells])
-    table(["set", "", "eta:lambda", "passes", "training rows", "test rows"], lines)
+                counts = [f"{np.mean([run[i][part] for run in found]):,.1f}" for part in (2, 3)]
+                lines.append([name, algorithm, text, str(number), *cells, *counts])
+    table(
+        ["set", "", "eta:lambda", "passes", "training rows", "test rows", "features", "new in the pass"],
+        lines,
+    )
 
 
 def ablation(options: argparse.Namespace) -> None:
@@ -173,95 +195,6 @@ def drift(options: argparse.Namespace) -> None:
     if options.out:
         chart = line_chart("spam_katakis in time order: progressive error in windows of 500", seen, curves)
         (options.out / "barda-drift.svg").write_text(chart)
-
-
-def literal_step(state: list, x_index: np.ndarray, x: np.ndarray, y: float, budget: int) -> None:
-    """Algorithm 1 in numpy, all d coordinates, eta = 0.03 and lambda = 1e-4."""
-    w, total, squares, t = state
-    slope = -2.0 * max(0.0, 1.0 - y * float(w[x_index] @ x)) * y
-    total[x_index] += slope * x
-    squares[x_index] += (slope * x) ** 2
-    h = 0.01 + np.sqrt(squares)
-    z = -0.03 * total / (1e-4 * 0.03 * (t + 1) + h)
-    v = h * z * z
-    kept = np.lexsort((np.arange(len(v)), -v))[:budget]
-    w[:] = 0.0
-    w[kept] = z[kept]
-    state[3] = t + 1
-
-
-def speed(options: argparse.Namespace) -> None:
-    """The kernel against the literal transcription, one pass over basehock (d = 26,214)."""
-    rows, _ = halves(options.data / "basehock")
-    d, starts = 26_215, rows.starts.astype(np.int64)
-    sample = 200
-    for budget in (50, 200):
-        state = [np.zeros(d), np.zeros(d), np.zeros(d), 0]
-        begun = time.process_time()
-        for r in range(sample):
-            cut = slice(starts[r], starts[r + 1])
-            literal_step(
-                state,
-                rows.keys[cut].astype(np.int64),
-                rows.values[cut].astype(float),
-                rows.targets[r],
-                budget,
-            )
-        slow = (time.process_time() - begun) / sample
-        batch = rows.batch()
-        for algorithm in ("b-arda", "b-amd"):
-            quick = [math.inf] * 4  # pass by pass
-            for _ in range(5):
-                learning = learner(algorithm, budget, 1, Settings(eta=0.03, lam=1e-4))
-                for number in range(len(quick)):
-                    begun = time.process_time()
-                    learning.update(batch)
-                    quick[number] = min(quick[number], (time.process_time() - begun) / len(rows))
-            spent = ", ".join(f"{1e6 * q:.2f} us ({slow / q:.0f} times)" for q in quick)
-            print(f"B = {budget}, {algorithm}: literal {1e6 * slow:.0f} us a row; passes {spent}", flush=True)
-
-
-def stream(options: argparse.Namespace) -> None:
-    """Learners of fixed size against `mission` on the rows of stream_data.py, interleaved, CPU time."""
-    batch = read(options.data / "train.svm").batch()
-    fixed = Settings(parameters=(("store", "sketch"), ("sketch_width", 1 << 18)))
-    rivals = {"mission": Settings(), "b-amd": fixed, "b-arda": fixed}
-    ratios: dict[str, list[float]] = {name: [] for name in rivals}
-    for _ in range(5):
-        spent = {}
-        for name, settings in rivals.items():
-            learning = learner(name, 16_384, 1, settings)
-            begun = time.process_time()
-            learning.update(batch)
-            spent[name] = time.process_time() - begun
-        for name, seconds in spent.items():
-            ratios[name].append(seconds / spent["mission"])
-    for name, values in ratios.items():
-        print(f"{name}: {min(values):.2f} to {max(values):.2f} times mission, median {np.median(values):.2f}")
-
-
-def flat(options: argparse.Namespace) -> None:
-    """Cost of a row against d: 50 non-zeros drawn from d features, lambda > 0, B = 100."""
-    rng = np.random.default_rng(0)
-    for d in (10**4, 10**5, 10**6, 10**7):
-        n, size = 20_000, 50
-        keys = (d * rng.random((n, size)) ** 4).astype(np.uint64)
-        keys.sort(axis=1)
-        keep = np.concatenate([np.ones((n, 1), bool), keys[:, 1:] != keys[:, :-1]], axis=1)
-        starts = np.concatenate([[0], np.cumsum(keep.sum(axis=1))]).astype(np.uint64)
-        values = np.full(int(starts[-1]), 0.15, np.float32)
-        targets = np.where((keys < d // 1000).sum(axis=1) > 8, 1, -1).astype(np.float32)
-        batch = Rows(starts, keys[keep], values, targets).batch()
-        for algorithm in options.algorithms:
-            learning = learner(algorithm, 100, 1, Settings(eta=0.1, lam=1e-3))
-            begun = time.process_time()
-            learning.update(batch)
-            spent = time.process_time() - begun
-            print(
-                f"d = {d:,}, {algorithm}: {1e6 * spent / n:.2f} us a row, "
-                f"{learning.facts()['features_kept']:,} features kept",
-                flush=True,
-            )
 
 
 def main() -> None:
