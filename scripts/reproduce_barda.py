@@ -26,7 +26,7 @@ from barda_cost import flat, speed, stream
 from barda_figures import BY_L1, LARGE, SMALL, Study, report
 from barda_plot import line_chart
 from barda_runs import Passes, RunLog, Settings, accuracy, learner, passes_of, spread, table, train
-from shuffled_data import Rows, halves, read
+from shuffled_data import NEWSGROUPS, Rows, halves, read
 
 if TYPE_CHECKING:
     from fsstream.algorithms.learner import Learner
@@ -197,6 +197,15 @@ def drift(options: argparse.Namespace) -> None:
         (options.out / "barda-drift.svg").write_text(chart)
 
 
+def needed(options: argparse.Namespace) -> list[Path]:
+    """The folders, or the file, that a command reads."""
+    if options.command == "stream":
+        return [options.data / "train.svm"]
+    fixed = {"references": {row[0] for row in REFERENCES}, "drift": {"spam_katakis"}, "speed": {"basehock"}}
+    sets = fixed.get(options.command, set(options.sets))
+    return sorted(options.data / ("20newsgroups" if name in NEWSGROUPS else name) for name in sets)
+
+
 def main() -> None:
     commands = {
         "figures": figures,
@@ -230,6 +239,12 @@ def main() -> None:
     parser.add_argument("--log", type=Path, default=Path("barda-runs.jsonl"))
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    if options.command != "flat":
+        if options.data is None:
+            parser.error(f"{options.command} needs the folder of its data")
+        missing = [str(path) for path in needed(options) if not path.exists()]
+        if missing:
+            parser.error(f"there is no data at {', '.join(missing)}")
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
     commands[options.command](options)
