@@ -4,6 +4,7 @@
     python scripts/reproduce_barda.py ablation|sketch DATA [--sets ...] [--max-passes N]
     python scripts/reproduce_barda.py settings DATA --sets a --algorithms b-arda --settings 0.1:1e-4,untuned
                                                (eta:l1 of the l1 methods, gamma of sofs)
+    python scripts/reproduce_barda.py criteria DATA --sets a --algorithms b-amd --budget 1000 --after 8
     python scripts/reproduce_barda.py drift|speed DATA
     python scripts/reproduce_barda.py stream DIR_OF_STREAM_DATA
     python scripts/reproduce_barda.py flat
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from barda_cost import flat, speed, stream
+from barda_criteria import criteria
 from barda_figures import BY_L1, LARGE, SMALL, Study, report
 from barda_plot import line_chart
 from barda_runs import Passes, RunLog, Settings, accuracy, learner, passes_of, spread, table, train
@@ -211,6 +213,7 @@ def main() -> None:
         "figures": figures,
         "references": references,
         "settings": settings,
+        "criteria": criteria,
         "ablation": ablation,
         "defaults": defaults,
         "sketch": sketch,

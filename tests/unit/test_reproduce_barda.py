@@ -142,6 +142,14 @@ def test_settings_by_hand(data: Path) -> None:
     assert float(few[6]) < float(many[6])
 
 
+def test_three_ways_to_choose_of_the_grid(data: Path) -> None:
+    common = ("--sets", "one", "--orders", "2", "--max-passes", "3", "--after", "2", "--every", "7")
+    rows = tables(run("criteria", data, *common, "--algorithms", "ofs,sofs", "--budget", "7").stdout)[0][2:]
+    assert [row[2].strip() for row in rows] == ["accuracy", "mistakes", "loss"] * 2
+    assert [row[4].strip().split()[-1] for row in rows] == ["9"] * 3 + ["3"] * 3
+    assert all(row[3].strip().startswith("gamma") for row in rows[3:])
+
+
 def test_ablation_sketch_and_drift(data: Path, tmp_path: Path) -> None:
     few = ("--sets", "one", "--orders", "2", "--max-passes", "2")
     assert len(tables(run("ablation", data, *few).stdout)[0]) == 2 + 4
