@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fsstream import _native
 from fsstream.algorithms.fgm import Fgm
 from fsstream.algorithms.fgm.groups import Layout
 from fsstream.algorithms.learner import Common, Task
@@ -154,25 +153,6 @@ def test_tree_by_names_like_paths():
     assert fgm.facts()["generated"] == 3
 
 
-def test_namespaces_are_groups():
-    X, y, relevant, _ = planted_groups(10)
-    row, column = np.nonzero(X)
-    names = [b"ns%d^f%d" % (j // 4, j) for j in column]
-    keys = np.array([_native.key_of_name(n) for n in names], np.uint64)
-    starts = np.searchsorted(row, np.arange(len(y) + 1)).astype(np.uint64)
-    batch = _native.Batch.from_arrays(
-        starts, keys, X[row, column].astype(np.float32), y.astype(np.float32), None, names
-    )
-    fgm = grouped(3, None, groups="namespace")
-    run(fgm, [batch])
-    found = fgm.selection()
-    assert set(found.groups) == {f"ns{j}" for j in relevant}
-    assert all(
-        name.split(b"^")[0].decode() == group
-        for name, group in zip(found.raw_names, found.groups, strict=True)
-    )
-
-
 def with_noise(X, seed=13, width=20_000):
     """The table of these columns does not fit 64 KB; each noise column has one entry."""
     rng = np.random.default_rng(seed)
@@ -242,9 +222,3 @@ def test_listed_features_that_do_not_fit_are_a_limit():
     table = {b"%d" % j: ("all",) for j in range(20_080)}
     with pytest.raises(LimitError, match="--groups"):
         run(grouped(2, table, memory=1 << 18), batches(with_noise(X), y))
-
-
-def test_namespaces_that_do_not_fit_are_a_limit():
-    X, y, _, _ = planted_groups(14, rows=100)
-    with pytest.raises(LimitError, match="namespace"):
-        run(grouped(2, None, memory=1 << 18, groups="namespace"), batches(with_noise(X), y))

@@ -85,7 +85,7 @@ class Fgm(ScanningLearner):
             "rounds": len(machine.objectives),
             "generated": machine.generated,
             "rows_in_memory": machine.scores.rows_kept,
-            "scores": "sketch" if machine.scores.sketched else "exact",
+            "scores": "exact" if machine.scores.whole else "sketch",
             "objective": machine.objectives,
             "lower_bounds": [lower for lower, _ in machine.bounds],
             "upper_bounds": [upper for _, upper in machine.bounds],

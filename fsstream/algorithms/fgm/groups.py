@@ -5,7 +5,8 @@ stands in each of them, as in the paper's augmented data, over one shared column
 group is a group of its own, under its own name. In a tree, a group named `a/b` lies in `a`.
 
 When the table of features does not fit, what --groups lists keeps an exact c and the features in no
-group are sketched: the scan that collects re-scores the best of them exactly.
+group are sketched: the scan that collects re-scores the best of them exactly. Of namespaces the largest
+give way to a sketch each, which tells their score about; the others are exact.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from fsstream._native import key_of_name
 from fsstream.algorithms.fgm.machine import Machine
 from fsstream.algorithms.fgm.scans import CollectCandidates
+from fsstream.errors import LimitError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -86,16 +88,42 @@ class GroupMachine(Machine):
         assert self.plan is not None
         squares = self._squares()
         found = self._layout.best(squares, wanted, set(self._chosen), pruned=self._tree)
+        large = self._squares_of_large()
+        found = self._above_large(found, large)
         alone: list[tuple[int, float]] = []
         if self.scores.sketched:
             found, alone = yield from self._with_sketched(found, wanted)
         if self.problem.groups:
             best = self._layout.best(squares, self.plan.B, set(), pruned=self._tree)
-            every = [score for _, score in best + alone] + self._squares_of_sketched()
+            every = [score for _, score in best + alone] + self._squares_of_sketched() + list(large.values())
             self._note_bounds(float(sum(sorted(every, reverse=True)[: self.plan.B])))
         ids = self._told([group for group, _ in found])
         yield from self._gather(ids)
         return ids
+
+    def _squares_of_large(self) -> dict[str, float]:
+        """About |c_G|^2 of the namespaces that are too large for the table of features."""
+        if not self._by_namespace:
+            return {}
+        numbers, squares = self.scores.large_namespaces()
+        names = [self._layout.names[number] for number in numbers.tolist()]
+        return dict(zip(names, squares.tolist(), strict=True))
+
+    def _above_large(
+        self, found: list[tuple[int, float]], large: Mapping[str, float]
+    ) -> list[tuple[int, float]]:
+        """What scores higher than every namespace whose features could not be collected."""
+        if not large:
+            return found
+        name, most = max(large.items(), key=lambda one: one[1])
+        above = [(group, score) for group, score in found if score >= most]
+        if not above and most > 0.0 and self.generated < self._k:
+            raise LimitError(
+                f"the namespace {name!r} is one of the {self._k} best, and its features do not fit "
+                "the memory fgm may use for their scores",
+                hint=f"raise --memory, or leave the namespace out with --ignore '{name}^*'",
+            )
+        return above
 
     def _with_sketched(
         self, found: list[tuple[int, float]], wanted: int

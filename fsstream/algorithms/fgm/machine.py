@@ -123,7 +123,7 @@ class Machine:
 
     def _begin(self) -> None:
         scores = self.scores
-        features = ENDLESS if scores.sketched else scores.features
+        features = scores.features if scores.whole else ENDLESS
         seen = Seen(scores.rows, scores.entries, features, self._mean_square(), self._groups())
         self.plan = schedule(self._k, self._parameters, seen)
         targets = scores.targets.astype(np.float64)

@@ -115,6 +115,14 @@ void bind_scores(nb::module_& m) {
              for (const std::string& name : self.namespace_names()) names.append(nb::bytes(name.data(), name.size()));
              return nb::make_tuple(own(self.namespaces()), names);
            })
+      .def("large_namespaces",
+           [](const FeatureScores& self) {
+             std::vector<double> squares;
+             for (const std::uint32_t number : self.large_namespaces().numbers())
+               squares.push_back(self.large_namespaces().square(number));
+             return nb::make_tuple(own(self.large_namespaces().numbers()), own(std::move(squares)));
+           })
+      .def_prop_ro("whole", &FeatureScores::whole)
       .def("note_ranges", &FeatureScores::note_ranges)
       .def(
           "keep_exact", [](FeatureScores& self, Vector<Key> keys) { self.keep_exact(span_of(keys)); }, nb::arg("keys"))

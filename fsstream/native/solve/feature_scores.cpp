@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hash/identity.hpp"
 #include "solve/best_scores.hpp"
 
 namespace fsstream {
@@ -35,17 +34,18 @@ double largest(std::span<const double> values) {
 }  // namespace
 
 FeatureScores::FeatureScores(std::size_t table_bytes, std::size_t row_bytes, bool shift, std::uint64_t seed)
-    : table_bytes_(table_bytes), row_bytes_(row_bytes), shift_(shift), index_(1024), seed_(seed) {
+    : table_bytes_(table_bytes), row_bytes_(row_bytes), shift_(shift), index_(1024), seed_(seed), large_(shift, seed) {
   row_starts_.push_back(0);
 }
 
 std::size_t FeatureScores::feature_bytes() const {
-  return sizeof(Key) + (shift_ ? 2 : 1) * sizeof(double) + (ranges_noted_ ? sizeof(ValueRange) : 0);
+  return sizeof(Key) + (shift_ ? 2 : 1) * sizeof(double) + (ranges_noted_ ? sizeof(ValueRange) : 0) +
+         (namespaces_noted_ ? sizeof(std::uint32_t) : 0);
 }
 
 bool FeatureScores::table_full(Key key) const {
   if (!index_.full() || index_.find(key) != FeatureIndex::kNone) return false;
-  return table_size(2 * index_.slots()) + FeatureIndex::bytes_of(index_.slots()) > table_bytes_;
+  return table_size(2 * index_.slots()) + FeatureIndex::bytes_of(index_.slots()) + large_.bytes() > table_bytes_;
 }
 
 std::uint32_t FeatureScores::number_for(Key key) {
@@ -53,14 +53,6 @@ std::uint32_t FeatureScores::number_for(Key key) {
   const std::uint32_t number = index_.insert(key);
   if (number == keys_.size()) keys_.push_back(key);
   return number;
-}
-
-void FeatureScores::note_namespace(std::string_view name) {
-  const std::size_t mark = name.find('^');
-  const std::string_view before = mark == std::string_view::npos ? std::string_view() : name.substr(0, mark);
-  const std::uint32_t number = namespace_index_.insert(key_of_name(before));
-  if (number == namespace_names_.size()) namespace_names_.emplace_back(before);
-  namespaces_.push_back(number);
 }
 
 void FeatureScores::note_range(std::uint32_t number, float value) {
@@ -104,13 +96,7 @@ void FeatureScores::load_row(const Batch& batch, std::size_t row, bool repeats) 
     number_starts_.push_back(repeats ? number_starts_.back() : numbers_.size());
   else if (!repeats)
     numbers_.clear();
-  for (std::size_t j = 0; j < size && !repeats && !sketched(); ++j)
-    if (table_full(batch.keys[begin + j])) {
-      turn_to_sketch();
-    } else {
-      numbers_.push_back(number_for(batch.keys[begin + j]));
-      if (namespaces_noted_ && namespaces_.size() < keys_.size()) note_namespace(batch.name(begin + j, scratch_));
-    }
+  if (!repeats) number_row(batch, row);
   if (ranges_noted_)
     for (std::size_t j = 0; j < size; ++j) note_range(numbers_[numbers_.size() - size + j], values[j]);
   double square = 0.0;
@@ -130,6 +116,28 @@ void FeatureScores::load_row(const Batch& batch, std::size_t row, bool repeats) 
     row_starts_.push_back(values_.size());
   } else {
     sum_row(rows() - 1, numbers_.span(), values);
+    if (large_.any()) sketch_large(batch, row, rows() - 1);
+  }
+}
+
+// The numbers of the row's features go behind numbers_; where the table is full it gives way first.
+void FeatureScores::number_row(const Batch& batch, std::size_t row) {
+  for (std::size_t j = batch.row_begin(row); j < batch.row_end(row) && !sketched();) {
+    const Key key = batch.keys[j];
+    if (large_.any() && index_.find(key) == FeatureIndex::kNone && large_.holds(namespace_of(batch, j))) {
+      numbers_.push_back(FeatureIndex::kNone);
+    } else if (!table_full(key)) {
+      numbers_.push_back(number_for(key));
+      if (namespaces_noted_ && namespaces_.size() < keys_.size()) namespaces_.push_back(namespace_of(batch, j));
+    } else if (namespaces_noted_) {
+      shed_namespaces();
+      numbers_.clear();
+      j = batch.row_begin(row);
+      continue;
+    } else {
+      turn_to_sketch();
+    }
+    ++j;
   }
 }
 
@@ -139,6 +147,7 @@ void FeatureScores::sum_row(std::size_t row, std::span<const std::uint32_t> numb
   sums_.resize(keys_.size());
   if (shift_) plain_.resize(keys_.size());
   for (std::size_t j = 0; j < numbers.size(); ++j) {
+    if (numbers[j] == FeatureIndex::kNone) continue;  // of a large namespace
     sums_[numbers[j]] += signed_weight * static_cast<double>(values[j]);
     if (shift_) plain_[numbers[j]] += weight * static_cast<double>(values[j]);
   }
@@ -207,6 +216,7 @@ void FeatureScores::finish_sums(double slope, double offset) {
     if (shift_) sums_[number] += offset * plain_[number];
   }
   plain_ = {};
+  large_.finish(slope, offset);
 }
 
 void FeatureScores::start(std::span<const double> r) {
@@ -214,6 +224,7 @@ void FeatureScores::start(std::span<const double> r) {
   plain_r_ = {};
   scale_ = 1.0;
   std::fill(sums_.begin(), sums_.end(), 0.0);
+  large_.clear();
   if (sketched()) std::fill(sketch_->cells().begin(), sketch_->cells().end(), 0.0F);
 }
 
@@ -232,6 +243,8 @@ void FeatureScores::add(const Batch& batch, std::size_t first_row) {
         sums_[number] += term;
       else if (sketched())
         sketch_->add(batch.keys[j], static_cast<float>(term));
+      else if (const std::uint32_t large = large_.any() ? namespace_of(batch, j) : 0; large_.holds(large))
+        large_.add(large, batch.keys[j], term);
     }
   }
 }
@@ -294,9 +307,10 @@ std::string FeatureScores::derived_name(Key key) const {
 
 std::size_t FeatureScores::bytes() const {
   return FeatureIndex::bytes_of(index_.slots()) + keys_.capacity() * 8 + (sums_.capacity() + plain_.capacity()) * 8 +
-         (sketched() ? sketch_->bytes() : 0) + targets_.capacity() * 12 + (r_.capacity() + plain_r_.capacity()) * 8 +
-         ranges_.capacity() * sizeof(ValueRange) + (row_starts_.capacity() + number_starts_.capacity()) * 8 +
-         numbers_.capacity() * 4 + values_.capacity() * 4 + columns_.bytes();
+         (sketched() ? sketch_->bytes() : 0) + large_.bytes() + targets_.capacity() * 12 +
+         (r_.capacity() + plain_r_.capacity()) * 8 + ranges_.capacity() * sizeof(ValueRange) +
+         (row_starts_.capacity() + number_starts_.capacity()) * 8 + numbers_.capacity() * 4 + values_.capacity() * 4 +
+         columns_.bytes();
 }
 
 }  // namespace fsstream

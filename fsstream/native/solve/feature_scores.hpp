@@ -11,7 +11,8 @@
 // When not even the table of features fits, the sums go into count-sketches of the same size:
 // `estimate` then tells which features may be among the largest, and the scan that collects
 // them scores them exactly (candidate_collector.hpp). Features that were asked to stay exact
-// keep their sums beside the sketches.
+// keep their sums beside the sketches. Where namespaces are noted only the largest of them give
+// way, each to a sketch that tells its |c|^2.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,7 @@
 #include "sketch/count_sketch.hpp"
 #include "solve/feature_index.hpp"
 #include "solve/kept_columns.hpp"
+#include "solve/namespace_sketches.hpp"
 
 namespace fsstream {
 
@@ -51,6 +53,8 @@ class FeatureScores {
   // By feature, in the order of keys(): a number into namespace_names().
   const std::vector<std::uint32_t>& namespaces() const { return namespaces_; }
   const std::vector<std::string>& namespace_names() const { return namespace_names_; }
+  // Those that gave way when the table was full: none of their features is in keys().
+  const NamespaceSketches& large_namespaces() const { return large_; }
 
   // Before the first row: remember the least and the largest value of each feature, zeros left out.
   void note_ranges() { ranges_noted_ = true; }
@@ -79,6 +83,8 @@ class FeatureScores {
   std::size_t entries() const { return entries_; }
   bool rows_kept() const { return rows_kept_; }
   bool sketched() const { return sketch_.has_value(); }
+  // Whether every feature of the stream is in keys().
+  bool whole() const { return !sketched() && !large_.any(); }
   // Only when sketched: c_j, give or take its collisions; 0 for what is exact anyway.
   double estimate(Key key) const {
     return index_.find(key) == FeatureIndex::kNone ? static_cast<double>(sketch_->query(key)) : 0.0;
@@ -112,7 +118,10 @@ class FeatureScores {
   std::size_t table_size(std::size_t slots) const {
     return FeatureIndex::bytes_of(slots) + features_of(slots) * feature_bytes();
   }
-  void note_namespace(std::string_view name);
+  std::uint32_t namespace_of(const Batch& batch, std::size_t entry);
+  void shed_namespaces();
+  void sketch_large(const Batch& batch, std::size_t batch_row, std::size_t row);
+  void number_row(const Batch& batch, std::size_t row);
   void note_range(std::uint32_t number, float value);
   void sketch_row(std::size_t row, std::span<const Key> keys, const float* values);
   void load_row(const Batch& batch, std::size_t row, bool repeats);
@@ -142,6 +151,7 @@ class FeatureScores {
   std::uint64_t seed_;
   std::vector<Key> exact_keys_;
   std::optional<CountSketch> sketch_, plain_sketch_;
+  NamespaceSketches large_;
   // c = scale_ sum r x + plain_scale_ sum p x; the second term only in the first round.
   std::vector<double> r_, plain_r_;
   double scale_ = 1.0;

@@ -6,10 +6,6 @@ namespace fsstream {
 
 // The sums so far go into sketches that take the place of the table, but for those that stay exact.
 void FeatureScores::turn_to_sketch() {
-  if (namespaces_noted_)
-    throw LimitExceeded(
-        "the features of this stream do not fit the memory fgm may use to group them by namespace\nraise --memory, or "
-        "list the features of the groups that matter with --groups: all others are then sketched");
   if (ranges_noted_)
     throw LimitExceeded(
         "the features of this stream do not fit the memory fgm may use to expand them\nraise --memory, or select some "
