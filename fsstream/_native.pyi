@@ -94,6 +94,8 @@ def pair_key(a: int, b: int) -> int:
     """The key of the product of two features."""
 
 class Batch:
+    most_resident: int  # bytes of the process up to which composed names grow; 0: any
+
     def __init__(self) -> None: ...
     @staticmethod
     def from_arrays(

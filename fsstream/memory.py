@@ -53,12 +53,12 @@ class Room:
 
     def __init__(self, memory: int) -> None:
         self._memory = memory
-        self._most = resident_memory() + memory + _PROGRAM
+        self.most = resident_memory() + memory + _PROGRAM  # bytes of the process
         self.per_entry = 0  # bytes that the learner needs for each entry of the longest row
 
     def check(self, block: Block, entries: int) -> None:
         """LimitError when rows of so many entries may not fit."""
-        needed, left = entries * (_ENTRY + self.per_entry), self._most - resident_memory()
+        needed, left = entries * (_ENTRY + self.per_entry), self.most - resident_memory()
         if needed > left:
             raise LimitError(
                 f"{block.source}:{_longest_line(block)}: a record of {show_size(len(block.data))} with "

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 import numbers
 import os
 from functools import cache
@@ -98,10 +99,20 @@ def _convert(field: dataclasses.Field[Any], value: Any) -> Any:
             return (value,)
         return tuple(value) if hasattr(value, "__iter__") else value  # what is no list is told by the check
     if kind == "number":
-        return float(value)
+        return _number(value)
     if kind == "integer" and isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return int(value)  # numpy's are no int
-    return os.fspath(value) if kind == "path" or isinstance(value, os.PathLike) else value
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def _number(value: Any) -> Any:
+    """What is none is told by the check."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError):
+        return value
 
 
 def _table(name: str, value: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:

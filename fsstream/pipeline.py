@@ -59,13 +59,15 @@ def parse_blocks(
     skip_bad: bool,
     reuse: bool = True,
     check_long: Callable[[Block], None] = lambda _: None,
+    most_resident: int = 0,
 ) -> Iterator[Parsed]:
     """Parse with `threads` - 1 threads beside the caller's; with one thread, in the caller's.
 
     With `reuse` a batch is good until the next one is taken, else for as long as anybody holds it.
     A long block is shown to `check_long` before it is parsed, when all before it has been learned.
+    Names that are composed are LimitExceeded where the process would take more than `most_resident` bytes.
     """
-    parsing = _Parsing(make_parser, skip_bad, check_long)
+    parsing = _Parsing(make_parser, skip_bad, check_long, most_resident)
     if threads == 1:
         yield from _parse_here(blocks, parsing, reuse)
     else:
@@ -80,6 +82,13 @@ class _Parsing:
     make_parser: Callable[[], Parser]
     skip_bad: bool
     check_long: Callable[[Block], None]
+    most_resident: int
+
+    def batch(self) -> Batch:
+        """An empty one."""
+        batch = Batch()
+        batch.most_resident = self.most_resident
+        return batch
 
     def parse(self, parser: Parser, parsed: Parsed) -> None:
         """Fill the batch from the block."""
@@ -91,7 +100,7 @@ class _Parsing:
 
 
 def _parse_here(blocks: Iterator[Block], parsing: _Parsing, reuse: bool) -> Iterator[Parsed]:
-    batch, parser = Batch(), parsing.make_parser()
+    batch, parser = parsing.batch(), parsing.make_parser()
     while (block := next(blocks, None)) is not None:
         parsed = Parsed(block, batch)
         del block
@@ -100,7 +109,7 @@ def _parse_here(blocks: Iterator[Block], parsing: _Parsing, reuse: bool) -> Iter
         if reuse:
             parsed.let_go()
         else:
-            batch = Batch()
+            batch = parsing.batch()
 
 
 class _Workers:
@@ -119,7 +128,7 @@ class _Workers:
         self._reuse = reuse
         self._turn = threading.Lock()  # held while a Block is read and its ticket queued
         self._batches = 2 * workers + 1
-        self._free: deque[Batch] = deque(Batch() for _ in range(self._batches))
+        self._free: deque[Batch] = deque(parsing.batch() for _ in range(self._batches))
         self._queue: deque[_Ticket] = deque()
         self._changed = threading.Condition()
         self._stopped = False
@@ -158,7 +167,7 @@ class _Workers:
             if self._reuse:
                 ticket.parsed.let_go()
             ticket.parsed = None
-            self._release(ticket.batch if self._reuse else Batch())
+            self._release(ticket.batch if self._reuse else self._parsing.batch())
 
     def _release(self, batch: Batch) -> None:
         with self._changed:

@@ -189,6 +189,7 @@ class Reading(AnyReading):
             skip_bad=self._options.on_bad_line == "skip",
             reuse=reuse,
             check_long=self._check_long,
+            most_resident=0 if self.room is None else self.room.most,
         )
         yield from self._counted(parsed_blocks, start)
         if self.digest and self.input.digest != self.digest:

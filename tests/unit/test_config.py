@@ -99,3 +99,24 @@ def test_parameters_out_of_range_are_refused(setting: str, complaint: str) -> No
 
 def test_class_weights_split_at_the_last_equals_sign() -> None:
     assert split_class_weight("a=b=2.5") == ("a=b", 2.5)
+
+
+@pytest.mark.parametrize("value", [[], {}, "many", [[1]]])
+@pytest.mark.parametrize("name", ["l1", "learning_rate"])
+def test_what_is_no_number_is_refused(name, value):
+    with pytest.raises(UsageError, match="expected number"):
+        from_mapping(SelectOptions, {name: value}).check()
+
+
+@pytest.mark.parametrize("value", [[], {}, 5])
+def test_what_is_no_path_is_refused(value):
+    with pytest.raises(UsageError, match="expected path"):
+        from_mapping(SelectOptions, {"output": value}).check()
+
+
+def test_none_is_not_given():
+    assert from_mapping(SelectOptions, {"block_size": None, "k": None, "seed": None}) == SelectOptions()
+
+
+def test_a_number_of_any_size_is_one():
+    assert from_mapping(SelectOptions, {"l1": 10**400}).l1 == float("inf")

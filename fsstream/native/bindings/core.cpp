@@ -171,7 +171,13 @@ void bind_core(nb::module_& m) {
                   nb::arg("labels") = nb::none())
       .def("copy", &copy_of)
       .def("clear", [](Batch& batch) { batch.start({}, nullptr); })
-      .def("release", [](Batch& batch) { batch = Batch(); })
+      .def_rw("most_resident", &Batch::most_resident)
+      .def("release",
+           [](Batch& batch) {
+             const std::size_t most_resident = batch.most_resident;
+             batch = Batch();
+             batch.most_resident = most_resident;
+           })
       .def("__len__", &Batch::rows)
       .def_prop_ro("rows", &Batch::rows)
       .def_prop_ro("entries", &Batch::entries)

@@ -1,9 +1,12 @@
 #include "core/batch.hpp"
 
+#include <algorithm>
 #include <charconv>
-
 #include <cmath>
+#include <string>
+
 #include "core/errors.hpp"
+#include "core/resident_memory.hpp"
 
 namespace fsstream {
 
@@ -74,6 +77,19 @@ void Batch::normalize_l2() {
 
 void Batch::throw_arena_full() {
   throw LimitExceeded("the composed names of one block exceed 2 GiB\nshorter names of columns or namespaces help");
+}
+
+void Batch::allow_arena(std::size_t more) {
+  constexpr std::size_t kLargest = std::size_t{1} << 30, kSmall = std::size_t{4} << 20;
+  const std::size_t used = arena.size(), before = arena.capacity();
+  if (more > kLargest - used)
+    throw LimitExceeded("the composed names of one block take over 1 GiB\nuse shorter n-grams or namespaces");
+  const std::size_t wanted = std::max(used + more, 2 * before);
+  if (most_resident != 0 && wanted > kSmall && resident_memory() + (wanted - before) > most_resident)
+    throw LimitExceeded(
+        "the composed names of one block take " + std::to_string(wanted >> 20U) +
+        " MB, which --memory does not leave\nraise --memory, lower --block-size, or use shorter n-grams or namespaces");
+  arena.reserve(wanted);
 }
 
 }  // namespace fsstream

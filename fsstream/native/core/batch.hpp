@@ -70,6 +70,7 @@ struct Batch {
   int kmer_length = 0;
   const char* text = nullptr;
   std::size_t text_size = 0;
+  std::size_t most_resident = 0;           // bytes of the process up to which the arena grows; 0: any
   std::string source;                      // the name of what the text came from: a label may hang on it
   bool starts_source = true;               // the text begins where its source begins: a header comes first
   std::shared_ptr<const void> text_owner;  // keeps the Block's buffer alive
@@ -126,7 +127,7 @@ struct Batch {
   // Copies composed bytes, given in one piece or in two, into the arena.
   TextRef compose(std::string_view bytes, std::string_view more = {}) {
     const std::size_t size = bytes.size() + more.size();
-    if (arena.size() + size >= TextRef::kArena) throw_arena_full();
+    grow_arena(size);
     const TextRef ref{static_cast<std::uint32_t>(arena.size()) | TextRef::kArena, static_cast<std::uint32_t>(size)};
     arena.append(bytes.data(), bytes.size());
     arena.append(more.data(), more.size());
@@ -134,6 +135,13 @@ struct Batch {
   }
 
   [[noreturn]] static void throw_arena_full();
+
+  // Room for so many more composed bytes, within 1 GiB and the memory that the process may take.
+  void grow_arena(std::size_t more) {
+    if (arena.capacity() - arena.size() < more) allow_arena(more);
+  }
+
+  void allow_arena(std::size_t more);
 
   // Keeps the text of a fault that was made for the occasion, as long as the fault.
   const char* remark(std::string words) { return remarks.emplace_back(std::move(words)).c_str(); }

@@ -18,12 +18,9 @@ struct Composed {
 };
 
 inline Composed room_in_arena(Batch& batch, std::size_t size) {
-  constexpr std::size_t kLargestArena = std::size_t{1} << 30;
   Buffer<char>& arena = batch.arena;
   const std::size_t begin = arena.size();
-  if (size > kLargestArena - begin)
-    throw LimitExceeded("the composed names of one block take over 1 GiB\nuse shorter n-grams or namespaces");
-  if (arena.capacity() - begin < size) arena.reserve(std::max(begin + size, 2 * arena.capacity()));
+  batch.grow_arena(size);
   arena.set_size(begin + size);
   return {{static_cast<std::uint32_t>(begin) | TextRef::kArena, static_cast<std::uint32_t>(size)},
           arena.data() + begin};
