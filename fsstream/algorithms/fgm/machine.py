@@ -297,9 +297,14 @@ class Machine:
 
     def _refit(self, columns: NDArray[np.uint32], *, last: bool) -> None:
         assert self.plan is not None
-        factor = self.problem.refit(columns, last=last, settle_cost=last and self.plan.settle_cost)
+        factor = self.problem.refit(columns, last=last, settle_cost=last and self._settles_cost)
         if last:
             self.last_C = factor * self.plan.C
+
+    @property
+    def _settles_cost(self) -> bool:
+        """Whether the last refit looks for a larger C. The squared hinge does not need it."""
+        return self._loss == "logistic" and not self._literal and not self._parameters.C
 
     def more_facts(self) -> dict[str, Any]:
         """What only this kind of machine knows."""

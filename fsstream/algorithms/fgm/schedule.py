@@ -39,7 +39,6 @@ class Schedule:
     target: int
     C: float
     rounds: int  # 0: no limit but the target
-    settle_cost: bool = False  # whether the last refit looks for a larger C
 
 
 def schedule(k: int, parameters: FgmParameters, seen: Seen) -> Schedule:
@@ -64,8 +63,7 @@ def schedule(k: int, parameters: FgmParameters, seen: Seen) -> Schedule:
     else:
         B = max(2, min(10, k // 10), math.ceil(target / MOST_ROUNDS))
     C = parameters.C or (PAPER_C if literal else cost(k, seen))
-    settle = not literal and not parameters.C and dense_groups(seen)
-    return Schedule(k=k, B=B, target=target, C=C, rounds=rounds, settle_cost=settle)
+    return Schedule(k=k, B=B, target=target, C=C, rounds=rounds)
 
 
 def over_generation(k: int, seen: Seen) -> float:
@@ -81,15 +79,10 @@ def is_sparse(seen: Seen) -> bool:
     return seen.entries < SPARSE * seen.rows * seen.features
 
 
-def dense_groups(seen: Seen) -> bool:
-    """Whether k counts groups of which a row has most features."""
-    return seen.groups > 0 and not is_sparse(seen)
-
-
 def cost(k: int, seen: Seen) -> float:
     """C for rows of any length: what C = 100 is for rows of unit length, less when rows are few.
 
     Of groups in dense rows the length of k counts: |x_i|^2 grows with all that are never chosen.
     """
-    share = min(1.0, k / seen.groups) if dense_groups(seen) else 1.0
+    share = 1.0 if is_sparse(seen) or not seen.groups else min(1.0, k / seen.groups)
     return min(100.0, max(10.0, seen.rows / 100)) / (share * seen.mean_square or 1.0)
