@@ -99,6 +99,36 @@ def test_theorem_2(data, run):
         assert suffered - losses_of(rival, rows, targets, loss, lam) <= bound + 1e-3
 
 
+@pytest.mark.parametrize(("name", "twin"), [("b-arda", BArda), ("b-amd", BAmd)])
+def test_the_bounds_tell_learning_from_its_absence(name, twin):
+    """Without truncation: whoever never learns, or predicts the opposite, is beyond the bound."""
+    rng = np.random.default_rng(0)
+    n, d = 1000, 10
+    rows = (
+        np.where(rng.random((n, d)) < 0.5, rng.uniform(-1, 1, (n, d)), 0.0).astype(np.float32).astype(float)
+    )
+    rival = np.array([3.0, -3.0] + [0.0] * (d - 2))
+    targets = np.where(rows @ rival > 0, 1.0, -1.0)
+    oracle = twin(d, d, 1.0, 0.0, DELTA, "hinge")
+    farthest = float(np.max(np.abs(rival)))
+    for x, y in zip(rows, targets, strict=True):
+        oracle.step(x, y)
+        if twin is BAmd:
+            farthest = max(farthest, float(np.max(np.abs(rival - oracle.w))))
+    kernel = _native.budgeted(name, loss="hinge", budget=d, eta=1.0, delta=DELTA)
+    scores = kernel.update(batch_of(rows, targets))
+    roots = float(np.sqrt(oracle.squares).sum())
+    bound = DELTA / 2 * float(rival @ rival) + (farthest**2 / 2 + 1) * roots
+    best = losses_of(rival, rows, targets, "hinge", 0.0)
+
+    def regret(predictions) -> float:
+        return sum(value("hinge", float(u), y) for u, y in zip(predictions, targets, strict=True)) - best
+
+    assert regret(scores) < bound / 4
+    assert regret(np.zeros(n)) > bound
+    assert regret(-scores) > bound
+
+
 def frequent_and_rare(seed: int, rows: int = 1500):
     """Ten frequent features decide, each a little; thousands of rare ones occur a few times each."""
     rng = np.random.default_rng(seed)
