@@ -63,6 +63,18 @@ def test_k_mers_are_features_named_by_their_letters(name: str, tmp_path: Path) -
         assert found == expected, form
 
 
+@pytest.mark.parametrize("name", ONLINE)
+def test_there_is_no_intercept_unless_asked_for(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    path.write_bytes(SAMPLES["pairs"].text)
+    for asked in (None, False, True):
+        options = SelectOptions(
+            inputs=(str(path),), algo=name, k=3, format="pairs", intercept=asked, quiet=True
+        )
+        options.check()
+        assert (run.select(options).model.intercepts[0] != 0) == bool(asked)
+
+
 def orders_seen(name: str, path: Path, monkeypatch: pytest.MonkeyPatch, **more: Any) -> list[list[int]]:
     """The rows in the order the learner got them, pass by pass; each row is known by a feature of its own."""
     passes: dict[int, list[int]] = defaultdict(list)
