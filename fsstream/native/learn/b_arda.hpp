@@ -43,7 +43,8 @@ class BArda final : public OnlineLearner {
 
   void update(const Batch& batch, float* scores) override;
   std::vector<Chosen> chosen() const override;
-  double intercept() const override { return -rate_.eta() * bias_.sum / bias_.line.spread; }
+  // 0 - sum: without an intercept the sum is 0, and -0.0 would be written.
+  double intercept() const override { return rate_.eta() * (0.0 - bias_.sum) / bias_.line.spread; }
   std::size_t features() const override { return table_.size(); }
   std::size_t bytes() const override { return bytes_with(table_.size()); }
   std::uint64_t collisions() const override { return names_.collisions(); }

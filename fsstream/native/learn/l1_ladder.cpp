@@ -107,7 +107,7 @@ void L1Ladder::weigh(Slot slot, double* weights) const {
 // What the intercept is on a rung: no l1 weight is laid on it.
 double L1Ladder::bias_weight(std::size_t rung) const {
   if (method_ == L1Method::kMirrorDescent) return bias_[rung];
-  return -rate_.eta() * bias_[rung] / (options_.delta + std::sqrt(bias_[rungs() + rung]));
+  return rate_.eta() * (0.0 - bias_[rung]) / (options_.delta + std::sqrt(bias_[rungs() + rung]));  // never -0.0
 }
 
 void L1Ladder::predict(const Batch& batch, std::size_t row) {
