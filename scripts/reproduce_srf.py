@@ -34,6 +34,7 @@ from srf_sets import better, halves, load, loss_of, quality
 from fsstream import _native
 from fsstream.algorithms.boosting import Boosting, BoostingParameters
 from fsstream.algorithms.learner import Common, Task
+from fsstream.algorithms.random_features.path import TO_SEARCH_IN
 from fsstream.algorithms.rf import Rf, RfParameters
 from fsstream.algorithms.sparse_rf import SparseRf, SparseRfParameters
 
@@ -96,7 +97,8 @@ def megabytes(learner, features):
 
 def rounds_of(learner, draw):
     """Rows and features at hand in each round; the last one draws none when the others had a sample."""
-    left = [0, *learner.features]
+    searched = 0 if learner.common.l1 else TO_SEARCH_IN * (learner.common.k or 0)
+    left = [0, *(max(count, round(searched)) for count in learner.features)]
     drawn = [draw] * -(-learner.machine.drawn // draw) + [0]
     return [(rows, left[i] + drawn[i]) for i, rows in enumerate(learner.rows_in_rounds)]
 

@@ -68,7 +68,7 @@ class SparseRfParameters(KernelParameters):
         high=1.0,
     )
     round_rows: int = parameter(
-        32,
+        16,
         "a round is solved on so many rows for each feature at hand, spread over the stream, the end on all "
         "rows; 0: every round on all rows",
         low=0,
