@@ -32,21 +32,24 @@ def test_the_formula_is_k_times_the_noise_over_the_weights(name: str) -> None:
     if name == "squared-hinge":
         assert worth == np.count_nonzero(y * u < 1)
     expected = k * (g**2).mean() / h.mean() / (1 - k / worth) ** 2 / (w**2).sum()
+    most = 0.5 * k * (h**2).sum() / h.sum()
+    assert expected < most
     ones = np.full(n, 1 / n)
     found = ridge_for(w, g / n, h / n, ones)
-    assert found == pytest.approx(min(expected, k), rel=0.01)
+    assert found == pytest.approx(expected, rel=0.01)
+    assert ridge_for(0.1 * w, g / n, h / n, ones) == pytest.approx(most, rel=0.01)
     repeated = ridge_for(
         w, np.append(g / n, np.ones(5)), np.append(h / n, np.zeros(5)), np.append(ones, np.zeros(5))
     )
     assert repeated == found  # rows of no importance do not count
 
 
-def test_it_is_k_at_most_and_that_where_rows_are_too_few() -> None:
+def test_it_has_an_end_where_rows_are_too_few() -> None:
     flat = np.full(10, 0.1)
-    assert ridge_for(np.full(4, 1e-6), flat, flat, flat) == 4
-    assert ridge_for(np.zeros(4), flat, flat, flat) == 4
-    assert ridge_for(np.ones(10), flat, flat, flat) == 10
-    assert ridge_for(np.ones(30), flat, flat, flat) == 30
+    for bend in (1.0, 0.25):
+        assert ridge_for(np.full(4, 1e-6), flat, bend * flat, flat) == 2 * bend
+        assert ridge_for(np.zeros(4), flat, bend * flat, flat) == 2 * bend
+        assert ridge_for(np.ones(12), flat, bend * flat, flat) == 6 * bend
     assert ridge_for(np.ones(3), 0 * flat, 0 * flat, flat) == 3
 
 

@@ -118,6 +118,14 @@ def test_a_run_goes_on_from_any_scan(aim: dict[str, Any], interrupted: int) -> N
     assert learner.facts()["objectives"] == whole.facts()["objectives"]
 
 
+def test_threads_change_no_bit_of_a_sampled_run() -> None:
+    X, y = problem_data(7, 4000, 3, "squared-hinge")
+    found = [learned(X, y, "squared-hinge", k=15, threads=threads, **SAMPLED) for threads in (1, 3)]
+    assert found[0].facts()["rows_in_rounds"][0] < 4000
+    assert np.array_equal(found[0].machine.problem.weights, found[1].machine.problem.weights)
+    assert found[0].selection().raw_names == found[1].selection().raw_names
+
+
 def test_a_checkpoint_remembers_the_rows_of_each_round() -> None:
     X, y = problem_data(5, 3000, 3, "squared")
     learner = learned(X, y, "squared", k=10, **SAMPLED)
