@@ -90,6 +90,8 @@ class InputOptions:
             raise UsageError("--format columns needs --targets", hint="a file with one label a line")
         if (self.max_bad is not None or self.bad_lines) and self.on_bad_line != "skip":
             raise UsageError("--max-bad and --bad-lines go with --on-bad-line skip")
+        if not isinstance(self.inputs, tuple | list):
+            raise UsageError(f"inputs: expected a list of paths, got {self.inputs!r}")
         if len([path for path in self.inputs if path == "-"]) > 1:
             raise UsageError("standard input can be read once only")
 

@@ -130,6 +130,20 @@ def command(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[
     )
 
 
+@pytest.mark.parametrize("name", BACKENDS)
+def test_every_backend_is_deaf_to_packing_and_to_the_kind_of_input(name: str, write: Any) -> None:
+    text, options = SAMPLES["pairs"].text, options_for(name)
+    expected = result(write(text), **options)
+    for number, compress in enumerate((gzip.compress, bz2.compress, lzma.compress)):
+        assert result(write(compress(text), f"packed{number}"), **options) == expected
+    words = ["select", "--quiet", "--algo", name, *(["--k", str(K)] if "k" in options else [])]
+    if "k" not in options:
+        words += ["--model", "/dev/stdout"]
+    for stdin in (text, gzip.compress(text)):
+        done = command(*words, stdin=stdin)
+        assert (done.returncode, done.stdout) == (0, expected["k" not in options])
+
+
 def test_file_and_standard_input_give_the_same_bytes(write: Any) -> None:
     text = SAMPLES["libsvm"].text
     path = write(text)

@@ -120,3 +120,9 @@ def test_none_is_not_given():
 
 def test_a_number_of_any_size_is_one():
     assert from_mapping(SelectOptions, {"l1": 10**400}).l1 == float("inf")
+
+
+@pytest.mark.parametrize("inputs", [5, 0.5, True])
+def test_inputs_are_a_list_of_paths(inputs):
+    with pytest.raises(UsageError, match="expected a list of paths"):
+        from_mapping(SelectOptions, {"inputs": inputs}).check()
