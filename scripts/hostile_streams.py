@@ -5,6 +5,7 @@
     late       rows of ten names that never come again, of three classes, and then of a hundred
     wide       rows of a million names, the same ones in every other row and new ones between
     skewed     one positive row in a hundred thousand; a few names are in every row, one never comes again
+    rare       the same with one positive row in a million
     colliding  rows of two names with one hash in all its 128 bits, and of one that never comes again
     columns    features that never come again, each in two of a hundred samples
 
@@ -73,11 +74,16 @@ def wide(count: int) -> Iterator[bytes]:
         yield b"\n"
 
 
-def skewed(count: int) -> Iterator[bytes]:
-    """The first and then every hundred thousandth row is positive."""
+def skewed(count: int, every: int = 100_000) -> Iterator[bytes]:
+    """The first row and then one of so many is positive."""
     lines = [b"0 all a%d b%d n%b%04d\n" % (at % 3, at % 7, PLACE, at) for at in range(LOW)]
     for piece, text in enumerate(_counted(b"".join(lines), count // LOW)):
-        yield b"1" + text[1:] if piece % 10 == 0 else text
+        yield b"1" + text[1:] if piece % (every // LOW) == 0 else text
+
+
+def rare(count: int) -> Iterator[bytes]:
+    """One positive row in a million."""
+    return skewed(count, 1_000_000)
 
 
 def colliding(count: int) -> Iterator[bytes]:
@@ -95,7 +101,7 @@ def columns(count: int) -> Iterator[bytes]:
 
 STREAMS: dict[str, Callable[[int], Iterator[bytes]]] = {
     "names": names, "classes": classes, "late": late, "wide": wide,
-    "skewed": skewed, "colliding": colliding, "columns": columns,
+    "skewed": skewed, "rare": rare, "colliding": colliding, "columns": columns,
 }  # fmt: skip
 
 

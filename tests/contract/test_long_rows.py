@@ -102,3 +102,12 @@ def test_a_table_of_a_late_class_is_counted_before_it_is_filled(tmp_path: Path) 
     said = {refused_with_late_classes(tmp_path / "rows", rows, *words) for rows in (20_000, 20_003)}
     assert len(said) == 1
     assert "classes do not fit into --memory" in said.pop()
+
+
+def test_random_features_of_many_inputs_keep_the_promise() -> None:
+    """Directions to find the reach of perceptrons took a kilobyte an input: 393 MB of 264."""
+    words = ["--stream", "rare", "--count", "300000", "--memory", "200MB", "--k", "10", "--algo", "boosting"]
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.measure_memory", *words], cwd=ROOT, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

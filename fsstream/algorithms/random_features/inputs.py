@@ -20,6 +20,7 @@ THRESHOLDS = ("data", "uniform")
 SCALES = ("standard", "log", "range", "none")
 SAMPLED_ROWS = 1000
 SAMPLED_CELLS = 4_000_000  # fewer rows are sampled of very wide data
+CELL = 48  # bytes that comparing sampled rows takes a cell
 ANCHORS = 256  # rows that thresholds of perceptrons are drawn from; the model keeps them
 ANCHOR_CELLS = 1 << 18  # fewer of very wide data
 SHIFTS = 8  # each sampled row is compared with so many others
@@ -38,9 +39,9 @@ def inputs_of(rows: InputRows, scale: str) -> Inputs:
     return Inputs(rows.names(), rows.keys, centres, inverses, scale == "log")
 
 
-def sample_of(rows: InputRows) -> NDArray[np.float32]:
+def sample_of(rows: InputRows, memory: int) -> NDArray[np.float32]:
     """Rows spread evenly over what is in memory, dense, as they are."""
-    count = SAMPLED_CELLS // max(rows.inputs, 1)
+    count = min(SAMPLED_CELLS, memory // CELL) // max(rows.inputs, 1)
     return rows.sample(max(2, min(SAMPLED_ROWS, count)))
 
 

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 FEATURES_AT_ONCE = 128  # computed side by side: their directions stay in the cache
 DIRECTION = 12  # bytes for an input and a feature: drawn, in the map, and in the map before it
 REACH_SAMPLE = 64
+REACH_AT_ONCE = 8  # directions, where there are many inputs
+MANY_INPUTS = 1 << 16
+INPUT = 384  # bytes: name, statistics, scale, two sampled rows, and some directions
 LARGEST_EFFECT_WORK = 1_000_000_000
 EFFECT_ROWS = 500
 ALL_ROWS = np.zeros(0, np.uint32)
@@ -122,8 +125,9 @@ class Machine:
     def begin(self) -> Iterator[Scan]:
         """The first scan, and what follows from it."""
         yield Load(self.rows)
+        left = self._check_inputs()
         inputs = inputs_of(self.rows, self._scale)
-        self._sample = sample_of(self.rows)
+        self._sample = sample_of(self.rows, left)
         anchors = anchors_of(self.rows) if self._thresholds == "data" else None
         points = scaled(self._sample, inputs)
         # The exponent of the Gaussian has the square of the distance halved.
@@ -132,6 +136,17 @@ class Machine:
         if self._kernel == "perceptron":
             self.basis = dataclasses.replace(self.basis, reach=self._reach(), anchors=anchors)
         self._open(0)
+
+    def _check_inputs(self) -> int:
+        """Bytes left for a sample of the rows; LimitError where not even the inputs fit."""
+        needed = self.rows.bytes + INPUT * self.rows.inputs
+        if needed > self._common.memory:
+            raise LimitError(
+                f"{self.rows.inputs:,} inputs on {self.rows.rows:,} rows need {show_size(needed)}, "
+                f"and --memory is {show_size(self._common.memory)}",
+                hint="raise --memory, or drop inputs: --keep, --ignore",
+            )
+        return self._common.memory - needed
 
     def _open(self, rows_at_work: int) -> None:
         """A problem without columns, over so many rows; 0: all."""
@@ -184,11 +199,15 @@ class Machine:
 
     def _reach(self) -> float:
         """The largest projection of a sampled row on drawn directions: no threshold lies beyond all data."""
-        directions, _ = self.basis.draw(np.arange(REACH_SAMPLE, dtype=np.uint64))
-        with np.errstate(over="ignore", invalid="ignore"):
-            centre = np.array(self.basis.inputs.centres @ directions)
-            plain = FeatureMap("plain", directions, np.zeros(REACH_SAMPLE, np.float32))
-            largest = float(np.abs(plain.of(self._sample) - centre).max(initial=0.0))
+        largest, inputs = 0.0, self.basis.inputs
+        at_once = REACH_SAMPLE if len(inputs) <= MANY_INPUTS else REACH_AT_ONCE
+        for numbers in _pieces(np.arange(REACH_SAMPLE, dtype=np.uint64), at_once):
+            directions, _ = self.basis.draw(numbers)
+            with np.errstate(over="ignore", invalid="ignore"):
+                centre = np.array(inputs.centres @ directions)
+                plain = FeatureMap("plain", directions, np.zeros(len(numbers), np.float32))
+                reached = np.abs(plain.of(self._sample) - centre).max(initial=0.0)
+            largest = float(np.maximum(largest, reached))
         if not np.isfinite(largest):
             raise FsstreamError(
                 "the projections of the rows leave the range of 32-bit numbers",
