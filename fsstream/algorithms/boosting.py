@@ -24,8 +24,9 @@ import numpy as np
 from fsstream._native import FeatureMap, SparseProblem
 from fsstream.algorithms.learner import Common, Task, parameter
 from fsstream.algorithms.random_features.learner import RandomFeatureLearner
-from fsstream.algorithms.random_features.machine import Fill, Machine
+from fsstream.algorithms.random_features.machine import Machine
 from fsstream.algorithms.random_features.parameters import ScaleParameters
+from fsstream.algorithms.random_features.scans import Fill
 from fsstream.basis import Learned
 from fsstream.errors import UsageError
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fsstream import _native
 from fsstream.algorithms.learner import Common, Task
-from fsstream.algorithms.random_features.machine import ALL_ROWS
+from fsstream.algorithms.random_features.scans import ALL_ROWS
 from fsstream.algorithms.sparse_rf import SparseRf, SparseRfParameters
 from fsstream.basis import KERNELS, Basis, Inputs
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fsstream._native import ColumnFiller, FeatureMap, InputRows, SolveReport, SparseProblem, spread_rows
+from fsstream._native import FeatureMap, InputRows, SolveReport, SparseProblem, spread_rows
 from fsstream.algorithms.random_features.inputs import (
     anchors_of,
     inputs_of,
@@ -22,7 +22,7 @@ from fsstream.algorithms.random_features.inputs import (
     sample_of,
     scaled,
 )
-from fsstream.algorithms.scanning import Rescan, Scan
+from fsstream.algorithms.random_features.scans import ALL_ROWS, Fill, Load
 from fsstream.basis import Basis
 from fsstream.errors import FsstreamError, LimitError
 from fsstream.units import show_size
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsstream._native import Batch
     from fsstream.algorithms.learner import Common
+    from fsstream.algorithms.scanning import Scan
 
 FEATURES_AT_ONCE = 128  # computed side by side: their directions stay in the cache
 DIRECTION = 12  # bytes for an input and a feature: drawn, in the map, and in the map before it
@@ -43,51 +43,6 @@ MANY_INPUTS = 1 << 16
 INPUT = 384  # bytes: name, statistics, scale, two sampled rows, and some directions
 LARGEST_EFFECT_WORK = 1_000_000_000
 EFFECT_ROWS = 500
-ALL_ROWS = np.zeros(0, np.uint32)
-
-
-class Load(Scan):
-    """The first scan."""
-
-    def __init__(self, rows: InputRows) -> None:
-        super().__init__()
-        self._rows = rows
-
-    def see(self, batch: Batch, first_row: int) -> None:
-        self._rows.load(batch)
-
-
-class Fill(Rescan):
-    """New columns: features computed on every row, or on those chosen."""
-
-    def __init__(
-        self,
-        problem: SparseProblem,
-        rows: InputRows,
-        maps: list[FeatureMap],
-        chosen: NDArray[np.uint32] = ALL_ROWS,
-    ) -> None:
-        super().__init__(rows.rows)
-        self._problem = problem
-        self._input_rows = rows
-        self._maps = maps
-        self._chosen = chosen
-        self._fillers: list[ColumnFiller] | None = None
-
-    def see(self, batch: Batch, first_row: int) -> None:
-        if self._fillers is None:
-            self._fillers = [
-                ColumnFiller(self._problem, one, self._input_rows, self._chosen) for one in self._maps
-            ]
-        for filler in self._fillers:
-            filler.add(batch, first_row)
-
-    def use_kept_rows(self) -> bool:
-        if not self._input_rows.all_kept:
-            return False
-        for one in self._maps:
-            self._problem.fill_kept(one, self._input_rows, self._chosen)
-        return True
 
 
 def _pieces(numbers: NDArray[np.uint64], size: int) -> list[NDArray[np.uint64]]:
