@@ -17,6 +17,7 @@ from fsstream.archive import pack, unpack
 from fsstream.checkpoint import load_checkpoint
 from fsstream.config import SelectOptions
 from fsstream.errors import CorruptError
+from fsstream.model import parse_model
 from scripts.fuzz_changes import sealed
 from scripts.fuzz_loaders import ROWS, attempt, targets
 
@@ -78,3 +79,13 @@ def test_an_intercept_that_32_bits_do_not_hold_ends_without_a_warning() -> None:
     learner = Mission(Common(k=1, memory=1 << 20), Mission.Parameters(), Task("logistic", ("0", "1")))
     learner.kernel.intercept = 1e300
     assert np.isinf(learner.intercepts()[0])
+
+
+def test_lengths_of_names_that_are_infinite_are_refused(tmp_path: Path) -> None:
+    rows = tmp_path / "rows"
+    rows.write_bytes(ROWS)
+    model = run.select(SelectOptions(inputs=(str(rows),), format="pairs", k=3, quiet=True)).model
+    meta, members = unpack(model.to_bytes(), "model")
+    lying = pack(meta, {**members, "names_ends": np.full(3, np.inf)})
+    with pytest.raises(CorruptError, match="not a valid model"):
+        parse_model(lying, "model")
