@@ -49,7 +49,9 @@ def measure(command: list[str], stream: str, count: int) -> tuple[int, int, floa
     assert process.stdin is not None
     try:
         for piece in STREAMS[stream](count):
-            process.stdin.write(piece)
+            left = memoryview(piece)
+            while left:  # a write is cut short where the process is stopped and goes on
+                left = left[process.stdin.write(left) :]
         process.stdin.close()
     except BrokenPipeError:
         pass  # it has ended
