@@ -162,7 +162,7 @@ class Learner(ABC):
 
     def scores(self, batch: Batch) -> NDArray[np.float32]:
         """Rows by outputs, nothing learned; backends that predict with their state."""
-        raise NotImplementedError(self.name)
+        raise UsageError(f"{self.name} predicts with what it selected, not with its state")
 
     def facts(self) -> Mapping[str, Any]:
         """What the summary reports of this backend: counts, estimates, collisions."""

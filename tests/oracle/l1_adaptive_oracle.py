@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class L1Adaptive:
+class L1Adaptive(ABC):
     """Parameters and the sums that both methods keep."""
 
     d: int
@@ -39,9 +40,9 @@ class L1Adaptive:
         self.move(g, self.delta + np.sqrt(self.squares))
         return u
 
+    @abstractmethod
     def move(self, g: Vector, h: Vector) -> None:
         """The step of the method."""
-        raise NotImplementedError
 
 
 class L1Arda(L1Adaptive):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -42,3 +44,12 @@ def weights_of(kernel: OnlineLearner, d: int) -> Vector:
     out = np.zeros(d)
     out[[int(name) for name in names]] = weights
     return out
+
+
+def check_whole_run(oracle: Any, kernel: OnlineLearner, rows: Vector, targets: Vector, budget: int) -> None:
+    """The same scores and weights, to rounding, and never more weights than the budget."""
+    scores = kernel.update(batch_of(rows, targets))
+    expected = [oracle.step(x, y) for x, y in zip(rows, targets, strict=True)]
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(weights_of(kernel, oracle.d), oracle.w, rtol=1e-4, atol=1e-7)
+    assert np.count_nonzero(weights_of(kernel, oracle.d)) <= budget

@@ -11,7 +11,7 @@ from fsstream import _native
 from fsstream.errors import FsstreamError, LimitError
 
 from .b_arda_oracle import BArda
-from .online_data import batch_of, streams, weights_of
+from .online_data import batch_of, check_whole_run, streams, weights_of
 
 LOSSES = ("squared-hinge", "hinge", "logistic", "squared")
 settings_of = st.fixed_dictionaries(
@@ -57,12 +57,7 @@ def assert_same_choice(oracle: BArda, kernel: _native.OnlineLearner) -> None:
 @settings(deadline=None, max_examples=80)
 def test_whole_runs(data, options):
     rows, targets = data
-    oracle, kernel = BArda(rows.shape[1], **options), kernel_of(options)
-    scores = kernel.update(batch_of(rows, targets))
-    expected = [oracle.step(x, y) for x, y in zip(rows, targets, strict=True)]
-    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(weights_of(kernel, oracle.d), oracle.w, rtol=1e-4, atol=1e-7)
-    assert np.count_nonzero(weights_of(kernel, oracle.d)) <= options["budget"]
+    check_whole_run(BArda(rows.shape[1], **options), kernel_of(options), rows, targets, options["budget"])
 
 
 @given(streams(counts=True), settings_of.filter(lambda options: options["loss"] != "logistic"))

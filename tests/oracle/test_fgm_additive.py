@@ -10,7 +10,7 @@ from fsstream.errors import UsageError
 from fsstream.expansion import Expansion, part_name, split_part
 from fsstream.model import Model, parse_model
 from tests.oracle import fgm_oracle as oracle
-from tests.oracle.test_fgm_rounds import batches, outcome, run
+from tests.oracle.test_fgm_rounds import batches, gone_on, outcome, run
 
 KERNELS = ("histogram", "gaussian")
 SHAPE = {"histogram": 1.0, "gaussian": 0.25}
@@ -183,18 +183,13 @@ def test_values_outside_the_range_count_as_its_end():
 def test_resume_in_the_middle():
     X, y = planted(6, rows=900)
     rows = batches(X, y, pieces=4)
-    whole = learner(4, "gaussian", memory=1 << 16)
+
+    def fresh():
+        return learner(4, "gaussian", memory=1 << 16)
+
+    whole = fresh()
     run(whole, rows)
-    first = learner(4, "gaussian", memory=1 << 16)
-    for _ in range(4):
-        for batch in rows:
-            first.update(batch)
-        assert first.end_pass()
-    second = learner(4, "gaussian", memory=1 << 16)
-    second.restore(first.state())
-    assert second.end_pass()
-    run(second, rows)
-    assert outcome(second) == outcome(whole)
+    assert outcome(gone_on(fresh, rows, 4)) == outcome(whole)
 
 
 def test_names_of_parts():

@@ -10,7 +10,7 @@ from fsstream.algorithms.fgm.groups import Layout
 from fsstream.algorithms.learner import Common, Task
 from fsstream.errors import LimitError
 from tests.oracle import fgm_oracle as oracle
-from tests.oracle.test_fgm_rounds import batches, run
+from tests.oracle.test_fgm_rounds import batches, gone_on, run
 
 
 def grouped(k, table, shift=False, memory=1 << 28, loss="logistic", **parameters):
@@ -167,16 +167,7 @@ def test_sketched_groups_resume():
 
     whole = fresh()
     run(whole, rows)
-    first = fresh()
-    for _ in range(12):
-        for batch in rows:
-            first.update(batch)
-        assert first.end_pass()
-    second = fresh()
-    second.restore(first.state())
-    assert second.end_pass()
-    run(second, rows)
-    assert by_name(second) == by_name(whole)
+    assert by_name(gone_on(fresh, rows, 12)) == by_name(whole)
 
 
 def test_listed_features_that_do_not_fit_are_a_limit():

@@ -6,24 +6,9 @@ import pytest
 from fsstream import _native
 from fsstream.errors import LimitError
 from tests.oracle.test_fgm_groups import by_name, grouped, planted_groups
-from tests.oracle.test_fgm_rounds import run
+from tests.oracle.test_fgm_rounds import batches, gone_on, run
 
 SMALL_TABLE = 1 << 18  # --memory of which a quarter holds some hundred features
-
-
-def batches(X, y, names, pieces=1):
-    """Rows of the columns' names, absent where zero."""
-    keys = np.array([_native.key_of_name(name) for name in names], np.uint64)
-    out = []
-    for rows in np.array_split(np.arange(len(y)), pieces):
-        row, column = np.nonzero(X[rows])
-        starts = np.searchsorted(row, np.arange(len(rows) + 1)).astype(np.uint64)
-        values = X[rows][row, column].astype(np.float32)
-        named = [names[j] for j in column.tolist()]
-        out.append(
-            _native.Batch.from_arrays(starts, keys[column], values, y[rows].astype(np.float32), None, named)
-        )
-    return out
 
 
 def with_ids(X, seed=13, width=20_000, value=0.05, spaces=1):
@@ -38,7 +23,7 @@ def with_ids(X, seed=13, width=20_000, value=0.05, spaces=1):
 def test_namespaces_are_groups():
     X, y, relevant, _ = planted_groups(10)
     fgm = grouped(3, None, groups="namespace")
-    run(fgm, batches(X, y, [b"ns%d^f%d" % (j // 4, j) for j in range(X.shape[1])]))
+    run(fgm, batches(X, y, names=[b"ns%d^f%d" % (j // 4, j) for j in range(X.shape[1])]))
     found = fgm.selection()
     assert set(found.groups) == {f"ns{j}" for j in relevant}
     assert all(
@@ -56,8 +41,8 @@ def test_large_namespaces_leave_the_others_exact(shift, spaces):
         grouped(6, None, shift, memory=memory, groups="namespace", C=1.0, trim=1.0)
         for memory in (1 << 28, SMALL_TABLE)
     )
-    run(exact, batches(wide, y, names))
-    passes = run(sketched, batches(wide, y, names, pieces=3))
+    run(exact, batches(wide, y, names=names))
+    passes = run(sketched, batches(wide, y, pieces=3, names=names))
     assert (exact.facts()["scores"], sketched.facts()["scores"]) == ("exact", "sketch")
     assert passes == 2 * sketched.facts()["rounds"]
     ours, wanted = by_name(sketched), by_name(exact)
@@ -75,7 +60,7 @@ def test_score_of_a_large_namespace_is_estimated_without_bias(shift):
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(60, 900)), rng.choice([-1.0, 1.0], 60)
     names = [b"big^%d" % j if j < 850 else b"small^%d" % j for j in range(900)]
-    rows = batches(X, y, names, pieces=2)
+    rows = batches(X, y, pieces=2, names=names)
     X = X.astype(np.float32).astype(np.float64)
     r = rng.normal(size=60)
     slope, offset = 2.0, 0.7 if shift else 0.0
@@ -106,23 +91,14 @@ def test_score_of_a_large_namespace_is_estimated_without_bias(shift):
 def test_large_namespaces_resume():
     X, y, _, _ = planted_groups(12, rows=100)
     wide, names = with_ids(X)
-    rows = batches(wide, y, names, pieces=3)
+    rows = batches(wide, y, pieces=3, names=names)
 
     def fresh():
         return grouped(8, None, memory=SMALL_TABLE, groups="namespace")
 
     whole = fresh()
     run(whole, rows)
-    first = fresh()
-    for _ in range(4):
-        for batch in rows:
-            first.update(batch)
-        assert first.end_pass()
-    second = fresh()
-    second.restore(first.state())
-    assert second.end_pass()
-    run(second, rows)
-    assert by_name(second) == by_name(whole)
+    assert by_name(gone_on(fresh, rows, 4)) == by_name(whole)
 
 
 def test_large_namespaces_among_the_best_are_a_limit():
@@ -130,7 +106,7 @@ def test_large_namespaces_among_the_best_are_a_limit():
     X, y, _, _ = planted_groups(14, rows=100)
     wide, names = with_ids(X, value=2.0)
     with pytest.raises(LimitError, match="'id0' is one of the 4 best") as told:
-        run(grouped(4, None, memory=SMALL_TABLE, groups="namespace"), batches(wide, y, names))
+        run(grouped(4, None, memory=SMALL_TABLE, groups="namespace"), batches(wide, y, names=names))
     assert "--ignore 'id0^*'" in told.value.hint
 
 
@@ -138,4 +114,4 @@ def test_many_large_namespaces_are_a_limit():
     X, y, _, _ = planted_groups(15, rows=100)
     wide, names = with_ids(X, spaces=40)
     with pytest.raises(LimitError, match="more than eight"):
-        run(grouped(2, None, memory=SMALL_TABLE, groups="namespace"), batches(wide, y, names))
+        run(grouped(2, None, memory=SMALL_TABLE, groups="namespace"), batches(wide, y, names=names))

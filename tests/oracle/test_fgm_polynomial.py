@@ -9,7 +9,7 @@ from fsstream.errors import LimitError
 from fsstream.model import Model
 from fsstream.pairs import pair_name, split_pair
 from tests.oracle import fgm_oracle as oracle
-from tests.oracle.test_fgm_rounds import batches, outcome, run
+from tests.oracle.test_fgm_rounds import batches, gone_on, outcome, run
 
 GAMMA = 4.0
 
@@ -111,18 +111,13 @@ def test_the_model_predicts_with_products():
 def test_resume_in_the_middle():
     X, y = planted(6, rows=900)
     rows = batches(X, y, pieces=4)
-    whole = learner(8, memory=1 << 17)
+
+    def fresh():
+        return learner(8, memory=1 << 17)
+
+    whole = fresh()
     run(whole, rows)
-    first = learner(8, memory=1 << 17)
-    for _ in range(9):
-        for batch in rows:
-            first.update(batch)
-        assert first.end_pass()
-    second = learner(8, memory=1 << 17)
-    second.restore(first.state())
-    assert second.end_pass()
-    run(second, rows)
-    assert outcome(second) == outcome(whole)
+    assert outcome(gone_on(fresh, rows, 9)) == outcome(whole)
 
 
 @pytest.mark.parametrize(

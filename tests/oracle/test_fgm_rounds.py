@@ -22,22 +22,25 @@ def planted(seed, rows=300, width=80, relevant=12, loss="squared-hinge", shift=0
     return X, (u if loss == "squared" else np.where(u > 0, 1.0, -1.0))
 
 
-def batches(X, y, pieces=1, named=False, importance=None):
+def batches(X, y, pieces=1, named=False, importance=None, names=None):
+    """Rows of the columns' names (their numbers, `f` and the number, or those given), absent where zero."""
+    if named:
+        names = [b"f%d" % j for j in range(X.shape[1])]
+    of_columns = range(X.shape[1]) if names is None else [_native.key_of_name(name) for name in names]
+    keys = np.array(of_columns, np.uint64)
     out = []
     for rows in np.array_split(np.arange(len(y)), pieces):
         row, column = np.nonzero(X[rows])
         starts = np.searchsorted(row, np.arange(len(rows) + 1)).astype(np.uint64)
-        names = [b"f%d" % j for j in column] if named else None
-        keys = np.array([_native.key_of_name(n) for n in names], np.uint64) if named else column
         weight = None if importance is None else importance[rows].astype(np.float32)
         out.append(
             _native.Batch.from_arrays(
                 starts,
-                keys.astype(np.uint64),
+                keys[column],
                 X[rows][row, column].astype(np.float32),
                 y[rows].astype(np.float32),
                 weight,
-                names,
+                None if names is None else [names[j] for j in column.tolist()],
             )
         )
     return out
@@ -56,6 +59,20 @@ def run(fgm, rows):
         passes += 1
         if not fgm.end_pass():
             return passes
+
+
+def gone_on(fresh, rows, passes):
+    """What a run saved behind so many passes becomes, in another that goes on from there."""
+    first = fresh()
+    for _ in range(passes):
+        for batch in rows:
+            first.update(batch)
+        assert first.end_pass()
+    second = fresh()
+    second.restore(first.state())
+    assert second.end_pass()
+    run(second, rows)
+    return second
 
 
 def outcome(fgm):
