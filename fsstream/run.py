@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 SHOWN_FEATURES = 50  # of each class, in the summary
 _SCORES = 1 << 20  # numbers that are made of the rows at once
+_SAMPLES = 1 << 24  # numbers in the columns that are taken at once: work of seconds, or less
 
 
 @dataclass(frozen=True, repr=False)
@@ -168,8 +169,10 @@ class _Run:
             task = dataclasses.replace(task, labels=task.labels[: before.first_labels])
         self._chosen = chosen
         self._classes = self._first_labels = len(task.labels)
+        self._samples = 0 if task.targets is None else len(task.targets)
         self._training = Training(options, chosen, feed.aim, task, reading.recipe)
         self.learner = self._training.learner
+        self.learner.between_scans = self._between_scans
         self._meter = LossMeter(self._aim.loss)
         self._course = Course(self.learner, chosen.access, with_selection=options.summary is not None)
         self._validation = Validation(options, self._training.model) if options.valid else None
@@ -197,8 +200,8 @@ class _Run:
         while wanted:
             progress.start(f"pass {self.passes + 1}", self._feed.gives, reads_source=self._feed.reads_source)
             self._learn_once(progress)
+            wanted = self._end_pass()
             self.passes += 1
-            wanted = self.learner.end_pass()
             self._course.note()
             if self._validation is not None and not self._validation.after_pass(self.passes):
                 break
@@ -208,7 +211,7 @@ class _Run:
         batches = self._feed.batches(self.passes + 1)
         within = self.learner.resumes_within_a_pass
         for batch in self._saving.batches(batches, self, within_a_pass=within):
-            for rows in self._few_scores(batch, self._begun):
+            for rows in self._parts(batch, self._begun):
                 scores = self.learner.update(rows)
                 if self.passes == 0 and scores is not None:
                     self._meter.add(rows, scores)
@@ -222,10 +225,26 @@ class _Run:
             )
         self._place = Place()
 
-    def _few_scores(self, batch: Batch, begin: int) -> Iterator[Batch]:
-        """The rows from there on, in parts whose scores, one of each class a row, take some megabytes."""
+    def _end_pass(self) -> bool:
+        """Whether the learner wants another pass; work that is not saved half done is left at a signal."""
+        if self.learner.resumes_within_a_pass:
+            return self.learner.end_pass()
+        with self._signals.waiting():
+            return self.learner.end_pass()
+
+    def _between_scans(self) -> None:
+        with self._signals.finishing():
+            self._saving.save_if_due()
+
+    def _parts(self, batch: Batch, begin: int) -> Iterator[Batch]:
+        """The rows from there on, in parts that take some megabytes or seconds: each class has its score of
+        a row, each sample its number in a column."""
         at_once = max(1, batch.rows)
-        if self._aim.kind == "classes" and self._chosen.access is Access.ROWS and batch.rows:
+        several = self._aim.kind == "classes"
+        if self._chosen.access is Access.COLUMNS:
+            numbers = self._samples * (self._classes if several else 1)
+            at_once = max(1, _SAMPLES // max(1, numbers))
+        elif several and self._chosen.access is Access.ROWS and batch.rows:
             self._classes = max(self._classes, int(batch.targets.max()) + 1)
             at_once = max(1, _SCORES // self._classes)
         if begin == 0 and batch.rows <= at_once:

@@ -85,10 +85,15 @@ class Saving:
             self._amid = True
             yield batch
             self._amid = False
-            here = run.mark()
-            self._mark = here if within_a_pass else start
-            if self._writer.is_due(here.size):
-                self._save_or_warn(self._writer, run, self._mark)
+            self._mark = run.mark() if within_a_pass else start
+            self.save_if_due()
+
+    def save_if_due(self) -> None:
+        """Between two batches, or two scans of rows in memory."""
+        if self._writer is None or self._run is None or self._mark is None:
+            return
+        if self._writer.is_due(self._run.mark().size):
+            self._save_or_warn(self._writer, self._run, self._mark)
 
     def __enter__(self) -> Saving:
         return self

@@ -1,4 +1,4 @@
-"""Signals: a run stops between two batches, or at once while it only waits for input.
+"""Signals: a run stops between two batches, or at once while nothing can be left half done.
 
 A second signal ends the program on the spot.
 """
@@ -53,6 +53,16 @@ class StopSignals:
             yield
         finally:
             self._waiting = False
+        self.check()  # where what a signal raised was lost, in a destructor
+
+    @contextmanager
+    def finishing(self) -> Iterator[None]:
+        """Within such code, around some that is to come to its end first."""
+        waiting, self._waiting = self._waiting, False
+        yield
+        self._waiting = waiting
+        if waiting:
+            self.check()
 
     def _catch(self, number: int, frame: FrameType | None) -> None:
         if self._pending is not None:

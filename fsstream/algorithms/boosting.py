@@ -96,8 +96,8 @@ class Boosting(RandomFeatureLearner):
         machine, asked, k = self.machine, self.parameters, self.common.k
         searched = k if self.common.l1 is None else None
         most = asked.rounds if searched is None else MOST_ROUNDS * searched
-        tolerance = asked.tolerance
-        self.l1 = self.l1 or 1.0 / machine.rows.rows
+        first_l1 = 1.0 / machine.rows.rows
+        self.l1 = self.l1 or first_l1
         machine.check_room(k or 1)
         greedy = yield from self._inputs_as_columns()
         while machine.drawn < most and (searched is None or machine.nonzero < searched):
@@ -105,12 +105,14 @@ class Boosting(RandomFeatureLearner):
                 break
             before = machine.nonzero
             yield from machine.draw(1)
+            tolerance = asked.tolerance
+            if searched is not None:
+                tolerance = max(tolerance * self.l1 / first_l1, CLOSEST)
             report = machine.solve(self.l1, 0.0, tolerance, asked.steps)
             machine.drop_zeros(at_least=min(searched or 0, machine.drawn))
             self.note_round(report.objective)
             if searched is not None and machine.nonzero <= before:
                 self.l1 /= STEP
-                tolerance = max(tolerance / STEP, CLOSEST)
         if searched is None or not machine.reports:
             machine.solve(self.l1, 0.0, asked.tolerance, LAST_STEPS)
         if k:
@@ -167,13 +169,18 @@ class Boosting(RandomFeatureLearner):
         found = super().basis()
         return None if found is None else replace(found, learned=self._learned(self.machine.numbers))
 
-    def save(self, out: StateSink) -> None:
-        """With the directions that were learned."""
-        super().save(out)
-        learned = self._learned(np.arange(self.machine.drawn, dtype=np.uint64)) if self._directions else None
+    def put_standing(self, out: StateSink) -> None:
+        """With the l1 weight, as far as it has come down."""
+        super().put_standing(out)
         out.put("l1", np.array([self.l1]))
-        out.put("directions", learned.directions if learned else np.zeros((0, 0), np.float32))
-        out.put("offsets", learned.offsets if learned else np.zeros(0, np.float32))
+
+    def save(self, out: StateSink) -> None:
+        """With the directions that had been learned."""
+        super().save(out)
+        known = int(self._noted["drawn"][0])
+        directions = np.stack(self._directions[:known], axis=1) if known else np.zeros((0, 0), np.float32)
+        out.put("directions", directions)
+        out.put("offsets", np.array(self._offsets[:known], dtype=np.float32))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take over what `save` gave."""

@@ -18,7 +18,7 @@ from fsstream.errors import UsageError
 from fsstream.state import collected
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -120,6 +120,8 @@ class Learner(ABC):
     predicts_with_state: ClassVar[bool] = False  # then every model holds it; else the selection is enough
 
     entry_bytes: ClassVar[int] = 16  # of scratch memory for each entry of the longest row
+
+    between_scans: Callable[[], None] = staticmethod(lambda: None)  # of rows in memory; it may raise
 
     rows_a_step: int = 1  # rows wait for the rest of their step until end_pass
 

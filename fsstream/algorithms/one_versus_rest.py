@@ -87,8 +87,11 @@ class OneVersusRest(Learner):
         return np.concatenate([learner.scores(batch) for learner in self._learners], axis=1)
 
     def end_pass(self) -> bool:
-        wanted = [learner.end_pass() for learner in self._learners]  # each is told
-        return any(wanted)
+        wanted = False
+        for learner in self._learners:
+            learner.between_scans = self.between_scans
+            wanted |= learner.end_pass()  # each is told
+        return wanted
 
     def selection(self) -> Selection:
         parts = [learner.selection() for learner in self._learners]

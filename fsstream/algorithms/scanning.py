@@ -65,7 +65,10 @@ class Rescan(Scan):
 
 
 class ScanningLearner(Learner):
-    """Feeds the scan that the work is waiting for."""
+    """Feeds the scan that the work is waiting for.
+
+    `save` puts what was so when a scan was asked for last: work may be left at any point.
+    """
 
     knows_rows_by_number = True
     resumes_within_a_pass = False
@@ -73,6 +76,11 @@ class ScanningLearner(Learner):
     def _go(self, work: Iterator[Scan]) -> None:
         self._work = work
         self._scan: Scan | None = next(work)
+        self.note_standing()
+
+    @abstractmethod
+    def note_standing(self) -> None:
+        """A scan is asked for: from here a resume goes on, until the next one is."""
 
     def update(self, batch: Batch) -> None:
         """The next rows of the current scan; there are no scores before the last one."""
@@ -90,6 +98,8 @@ class ScanningLearner(Learner):
             return False
         self._scan.finish()
         for scan in self._work:
+            self.note_standing()
+            self.between_scans()
             if not scan.use_kept_rows():
                 self._scan = scan
                 return True

@@ -162,9 +162,9 @@ class SparseRf(KernelLearner):
             return 0
         return k if self.machine.drawn < self.total else math.ceil(TO_SEARCH_IN * k)
 
-    def save(self, out: StateSink) -> None:
+    def put_standing(self, out: StateSink) -> None:
         """With the l1 weight of the last round."""
-        super().save(out)
+        super().put_standing(out)
         out.put("l1", np.array([self.l1]))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 ROWS = SAMPLES["pairs"].text
 SEVERAL_PASSES = [name for name in BACKENDS if "passes" in backend(name).uses]
+SCANNING = [name for name in BACKENDS if not backend(name).resumes_within_a_pass]
 COLUMNS = [name for name in BACKENDS if backend(name).access is Access.COLUMNS]
 
 
@@ -68,9 +69,13 @@ def comparable(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def assert_same_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: bytes | None = None, **given: Any
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stream: bytes | None = None,
+    every: float = 1,
+    **given: Any,
 ) -> None:
-    """Every checkpoint of a run, and some of a run that went on, lead to the same end."""
+    """Checkpoints of a run, and of a run that went on, lead to the same end."""
     options = SelectOptions(block_size=6000, **given)
     options.check()
     pipe = tmp_path / "pipe"
@@ -85,12 +90,13 @@ def assert_same_end(
 
     file = tmp_path / "saved"
     monkeypatch.setattr(CheckpointWriter, "write", keep)
-    saving = SelectOptions(block_size=6000, checkpoint=str(file), checkpoint_every=1, **given)
+    saving = SelectOptions(block_size=6000, checkpoint=str(file), checkpoint_every=every, **given)
     with poured(pipe, stream):
         assert learned(saving) == whole, "saving changes nothing"
     taken = list(saved)
     assert len(taken) > 1
-    for data in [taken[1], taken[len(taken) // 2], taken[-1]]:
+
+    def assert_goes_on(data: bytes, resumes: int) -> None:
         file.write_bytes(data)
         checkpoint = load_checkpoint(str(file))
         with poured(pipe, stream):
@@ -98,7 +104,13 @@ def assert_same_end(
             outcome = run.resume(checkpoint, resumed)
         assert outcome.model.to_bytes() == whole[0]
         assert comparable(outcome.summary) == whole[1]
-        assert outcome.summary["resumes"] == 1
+        assert outcome.summary["resumes"] == resumes
+
+    for data in [taken[1], taken[len(taken) // 2], taken[-1]]:
+        assert_goes_on(data, 1)
+    again = saved[len(taken) :]
+    for data in again[len(again) // 2 :][:1]:
+        assert_goes_on(data, 2)
 
 
 def parquet_file(path: Path, rows: int, seed: int, **options: Any) -> str:
@@ -151,6 +163,27 @@ def rows(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", BACKENDS)
 def test_every_backend(name: str, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_same_end(tmp_path, monkeypatch, inputs=(str(rows),), **options_for(name))
+
+
+@pytest.mark.parametrize("name", SCANNING)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_between_scans_of_rows_in_memory(
+    name: str, classes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is time to save at each of them."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(200, 6))
+    labels = np.digitize(x[:, 0] * x[:, 1], np.linspace(-0.5, 0.5, classes - 1))
+    path = tmp_path / "numbers"
+    path.write_text(
+        "".join(
+            f"c{label} " + " ".join(f"w{j}:{value:.3f}" for j, value in enumerate(row)) + "\n"
+            for label, row in zip(labels.tolist(), x.tolist(), strict=True)
+        )
+    )
+    more = {"fgm": ("B=1",), "sparse-rf": ("draw=30", "rounds=5")}
+    given = {"algo": name, "k": 4, "set": more.get(name, ()), "format": "pairs"}
+    assert_same_end(tmp_path, monkeypatch, every=1e-9, inputs=(str(path),), **given)
 
 
 @pytest.mark.parametrize("name", SEVERAL_PASSES)

@@ -33,6 +33,9 @@ class Counting(ScanningLearner):
         self.scans = [Count() for _ in range(Counting.made)]
         self._go(iter(self.scans))
 
+    def note_standing(self) -> None:
+        pass
+
     def selection(self) -> Selection:
         return Selection([], np.empty(0, np.float32))
 

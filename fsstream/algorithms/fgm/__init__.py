@@ -94,9 +94,13 @@ class Fgm(ScanningLearner):
             **machine.more_facts(),
         }
 
-    def save(self, out: StateSink) -> None:
+    def note_standing(self) -> None:
         """The rounds so far; columns and rows are read again."""
-        progress = self._machine.progress()
+        self._noted = self._machine.progress()
+
+    def save(self, out: StateSink) -> None:
+        """The rounds when the last scan was asked for."""
+        progress = self._noted
         ends = np.cumsum([0, *map(len, progress.rounds)])
         out.put("keys", np.concatenate(progress.rounds) if progress.rounds else np.zeros(0, np.uint64))
         out.put("round_ends", ends.astype(np.uint64))
@@ -104,6 +108,7 @@ class Fgm(ScanningLearner):
         out.put("bias", np.array([progress.bias]))
         out.put("tau", np.array([progress.tau]))
         out.put("objectives", np.array(progress.objectives, dtype=np.float64))
+        out.put("bounds", np.array(progress.bounds, dtype=np.float64).reshape(-1, 2))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """The rest of the interrupted scan is passed over, and a new one asked for."""
@@ -114,6 +119,7 @@ class Fgm(ScanningLearner):
             bias=float(state["bias"][0]),
             tau=float(state["tau"][0]),
             objectives=tuple(state["objectives"].tolist()),
+            bounds=tuple((lower, upper) for lower, upper in state["bounds"].tolist()),
         )
         self._go(self._machine.resume(progress))
 

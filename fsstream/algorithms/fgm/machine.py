@@ -54,10 +54,7 @@ class Progress:
     bias: float = 0.0
     tau: float = 0.0
     objectives: tuple[float, ...] = ()
-
-    def after(self, ids: NDArray[np.uint64], problem: ReducedProblem, objectives: list[float]) -> Progress:
-        """One round later."""
-        return Progress((*self.rounds, ids), problem.weights, problem.bias, problem.tau, tuple(objectives))
+    bounds: tuple[tuple[float, float], ...] = ()  # theta_t, phi_t
 
 
 class Machine:
@@ -104,10 +101,11 @@ class Machine:
 
     def resume(self, progress: Progress) -> Iterator[Scan]:
         """Go on after the rounds of a checkpoint: their columns are collected anew, in one scan."""
+        self._progress = progress
         yield Ignore()
         yield Load(self.scores, self._memory)
         self._begin()
-        self.objectives = list(progress.objectives)
+        self.objectives, self.bounds = list(progress.objectives), list(progress.bounds)
         if progress.rounds:
             yield from self._gather(np.concatenate(progress.rounds))
             for ids in progress.rounds:
@@ -173,7 +171,18 @@ class Machine:
             self.problem.add_group(self._columns_of(ids))
             self.problem.solve()
             self.objectives.append(self.problem.objective)
-            self._progress = self._progress.after(ids, self.problem, self.objectives)
+            self._note_round(ids)
+
+    def _note_round(self, ids: NDArray[np.uint64]) -> None:
+        problem = self.problem
+        self._progress = Progress(
+            (*self._progress.rounds, ids),
+            problem.weights,
+            problem.bias,
+            problem.tau,
+            tuple(self.objectives),
+            tuple(self.bounds),
+        )
 
     def _score(self) -> Iterator[Scan]:
         """c for the next worst case; the first one is known from the first scan."""

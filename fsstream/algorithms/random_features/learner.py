@@ -16,6 +16,7 @@ from fsstream.algorithms.random_features.machine import Machine, Standing
 from fsstream.algorithms.scanning import Ignore, ScanningLearner
 from fsstream.errors import CorruptError
 from fsstream.selection import Selection
+from fsstream.state import collected
 from fsstream.text import to_text
 
 if TYPE_CHECKING:
@@ -118,8 +119,17 @@ class RandomFeatureLearner(ScanningLearner):
             "inputs": {to_text(name): effect for name, effect in basis.ranked_inputs()[:REPORTED_INPUTS]},
         }
 
-    def save(self, out: StateSink) -> None:
+    def note_standing(self) -> None:
         """The features and their weights; rows and columns are read again."""
+        self._noted = collected(self.put_standing)
+
+    def save(self, out: StateSink) -> None:
+        """What was noted last."""
+        for name, array in self._noted.items():
+            out.put(name, array)
+
+    def put_standing(self, out: StateSink) -> None:
+        """What is so now."""
         standing = self.machine.standing()
         out.put("numbers", standing.numbers)
         out.put("weights", standing.weights)
@@ -142,9 +152,9 @@ class RandomFeatureLearner(ScanningLearner):
         self._restart(self._resume(standing, int(state["drawn"][0])))
 
     def _resume(self, standing: Standing, drawn: int) -> Iterator[Scan]:
-        self.machine.drawn = drawn
+        self.machine.go_on_from(standing, drawn)
         yield Ignore()
-        yield from self.machine.begin_from(standing)
+        yield from self.machine.begin_again(standing)
         yield from self._finish()
 
     @classmethod

@@ -133,9 +133,12 @@ class Machine:
         weights = self.problem.weights[: len(self.numbers)]
         return Standing(self.numbers, weights, self.problem.intercept, len(self._chosen))
 
-    def begin_from(self, standing: Standing) -> Iterator[Scan]:
-        """The first scan, and the columns of an interrupted run."""
-        self._standing = standing  # also while what is left of the interrupted scan passes
+    def go_on_from(self, standing: Standing, drawn: int) -> None:
+        """What an interrupted run came to; `begin_again` comes next."""
+        self._standing, self.drawn = standing, drawn
+
+    def begin_again(self, standing: Standing) -> Iterator[Scan]:
+        """The first scan, and the columns of the interrupted run."""
         yield from self.begin()
         yield from self._stand(standing)
 

@@ -16,6 +16,7 @@
 #include "core/errors.hpp"
 #include "core/row_copy.hpp"
 #include "core/row_pairs.hpp"
+#include "core/stop.hpp"
 #include "hash/identity.hpp"
 
 namespace fsstream {
@@ -30,6 +31,12 @@ void return_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, kBig);
   mallopt(M_TRIM_THRESHOLD, kBig);
 #endif
+}
+
+// What a handler of a signal raises leaves the work that asked.
+void run_signal_handlers() {
+  const nb::gil_scoped_acquire held;
+  if (PyErr_CheckSignals() != 0) nb::raise_python_error();
 }
 
 nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
@@ -149,6 +156,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 }  // namespace
 
 void bind_core(nb::module_& m) {
+  ask_to_stop_with(&run_signal_handlers);
   m.def("return_freed_memory", &return_freed_memory);
   nb::register_exception_translator(&translate);
   m.def("key_of_name", [](nb::bytes name) { return key_of_name({name.c_str(), name.size()}); }, nb::arg("name"));

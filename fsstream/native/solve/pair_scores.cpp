@@ -8,10 +8,13 @@
 #include <set>
 
 #include "core/errors.hpp"
+#include "core/stop.hpp"
 
 namespace fsstream {
 
 namespace {
+
+constexpr std::size_t kRowsAStop = 1024;
 
 // The sum after adding, rounded up: a bound must never fall below what it bounds.
 void add_to_bound(CountMin& sketch, Key key, double amount) {
@@ -194,6 +197,7 @@ void PairScores::sum_kept() {
     for (const KeptColumns::Entry& entry : scores_.column(chosen_[slot]))
       members[cursor[entry.row]++] = {slot, static_cast<double>(entry.value)};
   for (std::size_t row = 0; row < scores_.rows(); ++row) {
+    if (row % kRowsAStop == 0) leave_if_stopped();
     if (r_[row] == 0.0) continue;
     row_.assign(members.begin() + static_cast<std::ptrdiff_t>(starts[row]),
                 members.begin() + static_cast<std::ptrdiff_t>(starts[row + 1]));

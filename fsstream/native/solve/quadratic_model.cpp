@@ -4,6 +4,7 @@
 
 #include "core/lanes.hpp"
 #include "core/multiversion.hpp"
+#include "core/stop.hpp"
 
 namespace fsstream {
 
@@ -47,6 +48,7 @@ std::vector<double> QuadraticModel::minimise(std::span<const double> gradients, 
   changes.assign_zeros(std::max<std::size_t>(size, 1));
   double first_gain = 0;
   for (std::size_t sweep = 0; sweep < kMostSweeps; ++sweep) {
+    leave_if_stopped();
     double gain = 0;
     for (std::size_t j = 0; j < size; ++j) {
       const double at = weights[j] + steps[j];

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/errors.hpp"
+#include "core/stop.hpp"
 #include "solve/group_products.hpp"
 #include "solve/moreau.hpp"
 
@@ -33,6 +34,7 @@ class ProximalSolver {
   void run() {
     start();
     for (s_.iterations = 0; s_.iterations < options_.iterations;) {
+      leave_if_stopped();
       ++s_.iterations;
       proximal_step();
       if (options_.shift) shift_step();

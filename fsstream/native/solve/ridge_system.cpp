@@ -1,6 +1,7 @@
 #include "solve/ridge_system.hpp"
 
 #include "core/lanes.hpp"
+#include "core/stop.hpp"
 #include "solve/float_columns.hpp"
 
 namespace fsstream {
@@ -32,6 +33,7 @@ std::size_t RidgeSystem::solve(std::vector<double> residual, RidgeModel& inverse
   const double wanted = left * kResidual;
   std::size_t steps = 0;
   for (; steps < kMostSteps && left > wanted && left > 0.0; ++steps) {
+    leave_if_stopped();
     combine_columns(columns, direction, 0.0, along, threads);
     const double shift = best_bias(along, curvature_sum);
     for (std::size_t i = 0; i < rows; ++i) along[i] = curvatures[i] * (along[i] + shift);

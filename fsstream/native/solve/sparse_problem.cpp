@@ -8,6 +8,7 @@
 
 #include "core/dot.hpp"
 #include "core/lanes.hpp"
+#include "core/stop.hpp"
 #include "solve/float_columns.hpp"
 #include "solve/ridge_system.hpp"
 
@@ -314,6 +315,7 @@ SolveReport SparseProblem::solve(const SolveOptions& options) {
   if (cold && options.l1 > 0.0) now.l1 = kInfinity;
   double last_gap = kInfinity;
   while (true) {
+    leave_if_stopped();
     fit_intercept();
     report.loss = loss();
     report.objective = report.loss + penalty(weights_, options);

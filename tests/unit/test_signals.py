@@ -1,0 +1,200 @@
+"""Long work is left at a signal, and what was saved of it goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from fsstream import run
+from fsstream._native import FeatureScores, PairScores, ProximalOptions, solve_reduced
+from fsstream.algorithms import BACKENDS, backend
+from fsstream.algorithms.fgm.reduced import ReducedProblem
+from fsstream.algorithms.learner import Access
+from fsstream.algorithms.random_features.machine import Machine
+from fsstream.checkpoint import load_checkpoint
+from fsstream.config import ResumeOptions, SelectOptions
+from fsstream.errors import Interrupted
+from fsstream.signals import StopSignals
+from tests.oracle.online_data import batch_of
+from tests.oracle.test_fgm_solver import columns_of
+from tests.oracle.test_fgm_solver import problem as reduced_problem
+from tests.oracle.test_random_features import problem_data, solver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from fsstream._native import Batch
+
+OFTEN = 0.002  # seconds
+WITHIN_A_CALL = 3  # handlers run once behind a call that asks for none
+
+
+class Left(Exception):
+    """By a signal."""
+
+
+@pytest.fixture
+def alarms() -> Iterator[None]:
+    """Signals; what their handler raises at the third of them is `Left`."""
+    handled = []
+
+    def leave(number: int, frame: object) -> None:
+        handled.append(number)
+        if len(handled) == WITHIN_A_CALL:
+            raise Left
+
+    before = signal.signal(signal.SIGALRM, leave)
+    signal.setitimer(signal.ITIMER_REAL, OFTEN, OFTEN)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def newton_steps() -> Callable[[], Any]:
+    X, y = problem_data(1, 6000, 4, "logistic")
+    problem, _ = solver(X, y, "logistic", 300)
+    return lambda: problem.solve(1e-7, 0.0, 0.0, 100)
+
+
+def conjugate_gradients() -> Callable[[], Any]:
+    X, y = problem_data(1, 6000, 4, "logistic")
+    problem, _ = solver(X, y, "logistic", 300)
+    return lambda: problem.solve(0.0, 1e-12, 0.0, 2000)
+
+
+def proximal_steps() -> Callable[[], Any]:
+    reduced = reduced_problem(1, rows=20_000, sizes=(60,))
+    columns, weights = columns_of(reduced.X), np.zeros(60)
+    starts, members = np.array([0, 60], np.uint64), np.arange(60, dtype=np.uint32)
+    options = ProximalOptions(tolerance=-1.0, iterations=2000, restart=False)
+    return lambda: solve_reduced(
+        columns, "squared-hinge", reduced.y, reduced.costs, starts, members, weights, 0.0, 0.0, options
+    )
+
+
+def sums_of_products() -> Callable[[], Any]:
+    rng = np.random.default_rng(1)
+    rows = FeatureScores(1 << 28, 1 << 28, False)
+    rows.load(batch_of(rng.normal(size=(20_000, 200)), np.ones(20_000)))
+    rows.finish_load(1.0, 0.0)
+    pairs = PairScores(rows, np.ones(20_000), 1.0, 1.0, 1 << 28)
+    pairs.bound_kept()
+    pairs.start_sums(200)
+    return pairs.sum_kept
+
+
+@pytest.mark.parametrize(
+    "made", [newton_steps, conjugate_gradients, proximal_steps, sums_of_products], ids=lambda m: m.__name__
+)
+def test_a_solver_is_left_within_a_call(made: Callable[[], Callable[[], Any]], request: Any) -> None:
+    work = made()
+    request.getfixturevalue("alarms")
+    with pytest.raises(Left):
+        work()
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    x = np.random.default_rng(3).normal(size=(300, 5))
+    path = tmp_path / "rows"
+    with path.open("w") as out:
+        for values in x.tolist():
+            label = int(values[0] * values[1] + values[2] > 0)
+            out.write(f"{label} " + " ".join(f"w{j}:{value:.3f}" for j, value in enumerate(values)) + "\n")
+    return path
+
+
+MORE = {
+    "sparse-rf": ("draw=30", "rounds=4"),
+    "rf": (),
+    "boosting": (),
+    "fgm": ("B=1",),
+}
+SOLVERS = [(ReducedProblem if name == "fgm" else Machine, name) for name in MORE]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(("solver", "name"), SOLVERS, ids=MORE)
+def test_a_first_signal_is_heard_and_the_run_goes_on(
+    solver: type, name: str, number: int, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped at every solve in turn, each time in the run that went on from the one before."""
+    options = SelectOptions(inputs=(str(rows),), algo=name, k=4, set=MORE[name], format="pairs")
+    whole = run.select(options).model.to_bytes()
+    saved = tmp_path / "saved"
+    solve = solver.solve
+    calls, last = 0, 1
+
+    def solve_and_stop(self: Any, *given: Any, **more: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == last:
+            os.kill(os.getpid(), number)
+        return solve(self, *given, **more)
+
+    monkeypatch.setattr(solver, "solve", solve_and_stop)
+    with pytest.raises(Interrupted) as stopped:
+        run.select(replace(options, checkpoint=str(saved)))
+    assert (stopped.value.exit_code, "goes on" in stopped.value.message) == (128 + number, True)
+    outcome = None
+    while outcome is None:
+        calls, last = 0, last + 1
+        checkpoint = load_checkpoint(str(saved))
+        with suppress(Interrupted):
+            outcome = run.resume(checkpoint, checkpoint.resumed(ResumeOptions(checkpoint_file=str(saved))))
+    assert outcome.model.to_bytes() == whole
+
+
+@pytest.mark.parametrize("name", [name for name in BACKENDS if backend(name).access is Access.COLUMNS])
+def test_a_signal_is_heard_between_columns(
+    name: str, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they are long, a batch of them is work of minutes."""
+    options = SelectOptions(inputs=(str(rows),), algo=name, k=2, format="pairs")
+    whole = run.select(options).model.to_bytes()
+    monkeypatch.setattr(run, "_SAMPLES", 2 * 300)
+    saved, update = tmp_path / "saved", backend(name).update
+    taken: list[int] = []
+
+    def update_and_stop(self: Any, batch: Batch) -> None:
+        taken.append(batch.rows)
+        if len(taken) == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+        update(self, batch)
+
+    monkeypatch.setattr(backend(name), "update", update_and_stop)
+    with pytest.raises(Interrupted):
+        run.select(replace(options, checkpoint=str(saved)))
+    assert taken == [2, 2]
+    checkpoint = load_checkpoint(str(saved))
+    outcome = run.resume(checkpoint, checkpoint.resumed(ResumeOptions(checkpoint_file=str(saved))))
+    assert taken[2] == 1, "the fifth"
+    assert outcome.model.to_bytes() == whole
+
+
+def test_what_is_to_be_finished_is_finished() -> None:
+    with pytest.raises(Interrupted), StopSignals() as signals, signals.waiting():
+        with signals.finishing():
+            os.kill(os.getpid(), signal.SIGTERM)
+            finished = True
+        pytest.fail("the signal was not heard")
+    assert finished
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_signal_lost_in_a_destructor_is_heard_behind_it() -> None:
+    class Dies:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Interrupted), StopSignals() as signals:
+        with signals.waiting():
+            Dies()
+        pytest.fail("the signal was not heard")
