@@ -138,7 +138,8 @@ def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: C
         )
         run = _Run(options, chosen, reading, feed, signals, saving=saving, before=before)
         run.learn(progress)
-        model = run.model()
+        with signals.waiting():
+            model = run.model()
         for remark in remarks(options, model, reading.collisions):
             reading.note(remark)
         return Outcome(model, run.summary(model, time.monotonic() - started))
@@ -205,6 +206,7 @@ class _Run:
             self._course.note()
             if self._validation is not None and not self._validation.after_pass(self.passes):
                 break
+        self._saving.end()
         progress.close()
 
     def _learn_once(self, progress: Progress) -> None:

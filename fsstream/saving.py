@@ -87,6 +87,12 @@ class Saving:
             self._amid = False
             self._mark = run.mark() if within_a_pass else start
             self.save_if_due()
+        if within_a_pass:
+            self._mark = None  # until the next pass the learner stands nowhere
+
+    def end(self) -> None:
+        """All has been learned: what was saved so far is what there will be."""
+        self._mark = None
 
     def save_if_due(self) -> None:
         """Between two batches, or two scans of rows in memory."""

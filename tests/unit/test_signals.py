@@ -21,6 +21,7 @@ from fsstream.checkpoint import load_checkpoint
 from fsstream.config import ResumeOptions, SelectOptions
 from fsstream.errors import Interrupted
 from fsstream.signals import StopSignals
+from fsstream.training import Training
 from tests.oracle.online_data import batch_of
 from tests.oracle.test_fgm_solver import columns_of
 from tests.oracle.test_fgm_solver import problem as reduced_problem
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsstream._native import Batch
+    from fsstream.model import Model
 
 OFTEN = 0.002  # seconds
 WITHIN_A_CALL = 3  # handlers run once behind a call that asks for none
@@ -176,6 +178,32 @@ def test_a_signal_is_heard_between_columns(
     checkpoint = load_checkpoint(str(saved))
     outcome = run.resume(checkpoint, checkpoint.resumed(ResumeOptions(checkpoint_file=str(saved))))
     assert taken[2] == 1, "the fifth"
+    assert outcome.model.to_bytes() == whole
+
+
+@pytest.mark.parametrize("name", ["mission", "os", "fgm"])
+def test_a_signal_is_heard_while_the_model_is_made(
+    name: str, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was saved while learning is still there."""
+    saved = tmp_path / "saved"
+    options = SelectOptions(inputs=(str(rows),), algo=name, k=2, format="pairs", block_size=6000)
+    whole = run.select(options).model.to_bytes()
+    left: list[bytes] = []
+    make = Training.model
+
+    def make_and_stop(self: Training) -> Model:
+        if not left:
+            left.append(saved.read_bytes())
+            os.kill(os.getpid(), signal.SIGINT)
+        return make(self)
+
+    monkeypatch.setattr(Training, "model", make_and_stop)
+    with pytest.raises(Interrupted):
+        run.select(replace(options, checkpoint=str(saved), checkpoint_every=1))
+    assert saved.read_bytes() == left[0]
+    checkpoint = load_checkpoint(str(saved))
+    outcome = run.resume(checkpoint, checkpoint.resumed(ResumeOptions(checkpoint_file=str(saved))))
     assert outcome.model.to_bytes() == whole
 
 

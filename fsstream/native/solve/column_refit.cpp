@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/dot.hpp"
+#include "core/stop.hpp"
 
 namespace fsstream {
 
@@ -109,6 +110,7 @@ class Newton {
     for (std::size_t i = 0; i < n_; ++i) curvature_[i] = loss_.curvature(u_[i], y_[i]);
     std::vector<double> h(size_ * size_);
     for (std::size_t j = 0; j < slots_.size(); ++j) {
+      leave_if_stopped();
       std::fill(scaled_.begin(), scaled_.end(), 0.0);
       double offset = 0;
       columns_.add_to(slots_[j], root_n_, scaled_.data(), offset);
