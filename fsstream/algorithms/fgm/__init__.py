@@ -107,6 +107,7 @@ class Fgm(ScanningLearner):
         out.put("weights", progress.weights)
         out.put("bias", np.array([progress.bias]))
         out.put("tau", np.array([progress.tau]))
+        out.put("C", np.array([progress.C]))
         out.put("objectives", np.array(progress.objectives, dtype=np.float64))
         out.put("bounds", np.array(progress.bounds, dtype=np.float64).reshape(-1, 2))
 
@@ -119,6 +120,7 @@ class Fgm(ScanningLearner):
             bias=float(state["bias"][0]),
             tau=float(state["tau"][0]),
             objectives=tuple(state["objectives"].tolist()),
+            C=float(state["C"][0]),
             bounds=tuple((lower, upper) for lower, upper in state["bounds"].tolist()),
         )
         self._go(self._machine.resume(progress))

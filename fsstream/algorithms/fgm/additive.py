@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsstream._native import Batch, FeatureScores
+    from fsstream._native import Batch, ColumnCache, FeatureScores
     from fsstream.algorithms.scanning import Scan
 
 
@@ -56,9 +56,10 @@ class AdditiveMachine(GroupMachine):
         self._map = AdditiveMap(expand, self._shape)
         self.scores.note_ranges()
 
-    def _begin(self) -> None:
-        super()._begin()
-        self.problem.columns.expand_by(self._map)
+    def _no_columns(self) -> ColumnCache:
+        columns = super()._no_columns()
+        columns.expand_by(self._map)
+        return columns
 
     def _mean_square(self) -> float:
         """|phi(x)|^2 of a row is at most the number of its values."""

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 class GroupMachine(Machine):
     """k counts groups; a round brings the B groups with the largest sum of c_j^2."""
 
+    tries_costs = False
+
     def __init__(self, *fixed: Any, table: Mapping[bytes, Sequence[str]] | None, **options: Any) -> None:
         super().__init__(*fixed, **options)
         self._tree = self._parameters.groups == "tree"

@@ -1,16 +1,19 @@
 """The outer loop of the Feature Generating Machine over scans of a stream (Algorithm 1).
 
     load              number the features, keep the rows while they fit, c of the first round
+    try               where C is a guess: k features in ten rounds on four fifths of the rows, what C they
+                      want is asked of the others; then begin anew with it
     repeat            worst case: the B features with the largest |c_j| (Algorithm 2)
         collect       their columns, and names
         solve         the reduced problem over all columns so far: w, b, alpha (Algorithm 4)
         score         c = sum alpha_i y_i x_i over every feature
     trim              drop the features that move the decision least, refit, until k are left
 
-Schedule of passes: `load`, then `collect` and `score` in turn, two passes a round. They cannot share
-one: c needs the alpha that only the collected columns give. When the rows fit in memory, `load` is
-the only pass, and one more names the features if names are text. When the table of features does
-not fit, c is a count-sketch and `collect` also re-scores its candidates exactly: as many passes.
+Schedule of passes: `load`, then `collect` and `score` in turn, two passes a round, those of `try`
+included. They cannot share one: c needs the alpha that only the collected columns give. When the rows
+fit in memory, `load` is the only pass, and one more names the features if names are text. When the table
+of features does not fit, c is a count-sketch and `collect` also re-scores its candidates exactly: as
+many passes.
 (groups.py and polynomial.py say what that means for them.)
 
 The loop is written as a generator of scans, so that it reads as above and a scan is fed either
@@ -19,7 +22,8 @@ by the runner or from memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
     from fsstream.expansion import Expansion
 
 DROPPED_A_TRIM = 0.2
+MOST_FACTOR = 256.0  # of a C that was tried: where no row has noise it would grow without end
+TRIED_ROUNDS = 10  # to the k features that C is tried on
 TOLERANCE = 1e-4
 PAPER_TOLERANCE = 1e-3
 ENDLESS = 1 << 62  # features of a stream whose table of them does not fit
@@ -55,10 +61,13 @@ class Progress:
     tau: float = 0.0
     objectives: tuple[float, ...] = ()
     bounds: tuple[tuple[float, float], ...] = ()  # theta_t, phi_t
+    C: float = 0.0
 
 
 class Machine:
     """One binary or regression problem; `work` yields the scans it needs, one after the other."""
+
+    tries_costs = True  # before a C that is a guess is used
 
     def __init__(
         self,
@@ -95,22 +104,27 @@ class Machine:
         """From the first scan to the outcome."""
         yield Load(self.scores, self._memory)
         self._begin()
-        yield from self._generate()
-        self._trim()
-        yield from self._name()
+        yield from self._settle_cost()
+        yield from self._finish()
 
     def resume(self, progress: Progress) -> Iterator[Scan]:
         """Go on after the rounds of a checkpoint: their columns are collected anew, in one scan."""
         self._progress = progress
         yield Ignore()
+        if not progress.rounds:
+            yield from self.work()
+            return
         yield Load(self.scores, self._memory)
         self._begin()
+        self._open(progress.C)
         self.objectives, self.bounds = list(progress.objectives), list(progress.bounds)
-        if progress.rounds:
-            yield from self._gather(np.concatenate(progress.rounds))
-            for ids in progress.rounds:
-                self.problem.add_group(self._columns_of(ids))
-            self.problem.start_from(progress.weights, progress.bias, progress.tau)
+        yield from self._gather(np.concatenate(progress.rounds))
+        for ids in progress.rounds:
+            self.problem.add_group(self._columns_of(ids))
+        self.problem.start_from(progress.weights, progress.bias, progress.tau)
+        yield from self._finish()
+
+    def _finish(self) -> Iterator[Scan]:
         yield from self._generate()
         self._trim()
         yield from self._name()
@@ -124,11 +138,19 @@ class Machine:
         features = scores.features if scores.whole else ENDLESS
         seen = Seen(scores.rows, scores.entries, features, self._mean_square(), self._groups())
         self.plan = schedule(self._k, self._parameters, seen)
+        self._open(self.plan.C)
+        scores.finish_load(*self._line)
+        self._scored = True
+
+    def _open(self, C: float, *, hold_out: bool = False) -> None:
+        """The problem without features."""
+        assert self.plan is not None
+        scores, self.plan = self.scores, replace(self.plan, C=C)
         targets = scores.targets.astype(np.float64)
-        costs = self.plan.C * scores.importance.astype(np.float64)
+        costs = C * scores.importance.astype(np.float64)
         groups = -(-self.plan.target // self.plan.B)
         self.problem = ReducedProblem(
-            ColumnCache(scores.rows, self._memory - scores.bytes if scores.bytes < self._memory else 0),
+            self._no_columns(),
             self._loss,
             targets,
             costs,
@@ -137,13 +159,40 @@ class Machine:
             literal=self._literal,
             cached_products=24 * scores.rows * groups <= self._memory // 8,
         )
-        self.problem.columns.use_threads(self._threads)
+        if hold_out:
+            self.problem.hold_out()
         self.problem.solve(iterations=0)
         self.problem.tau = 0.0
         self._without_features = self.problem.objective
-        slope, offset = start_line(self.plan, self._loss, targets, costs, shift=self._shift)
-        scores.finish_load(slope, offset)
-        self._first_residuals = scores.importance.astype(np.float64) * (slope * targets + offset)
+        self._scored = False
+        self._line = start_line(self.plan, self._loss, targets, self.problem.costs, shift=self._shift)
+        slope, offset = self._line
+        self._first_residuals = self.problem.costs / C * (slope * targets + offset)
+
+    def _no_columns(self) -> ColumnCache:
+        left = max(0, self._memory - self.scores.bytes)
+        columns = ColumnCache(self.scores.rows, left)
+        columns.use_threads(self._threads)
+        return columns
+
+    def _settle_cost(self) -> Iterator[Scan]:
+        """C as rows want it that no feature was selected by: a few rounds ahead of those that count, and a
+        few more with what they say, as long as they say more."""
+        plan = self.plan
+        assert plan is not None
+        if not (plan.guessed and self.tries_costs):
+            return
+        few = replace(plan, B=max(plan.B, math.ceil(plan.k / TRIED_ROUNDS)), target=plan.k, rounds=0)
+        tried, factor = 0.0, 1.0
+        while tried < factor < MOST_FACTOR:
+            tried, self.plan = factor, few
+            self._open(tried * plan.C, hold_out=True)
+            yield from self._generate(noted=False)
+            self.problem.merge(np.unique(self.problem.members))
+            factor = tried * self.problem.try_costs(MOST_FACTOR / tried)
+            self.keys, self.names, self.objectives, self.bounds, self.collisions = [], [], [], [], 0
+        self.plan = plan
+        self._open(factor * plan.C)
 
     def _mean_square(self) -> float:
         """Mean |x_i|^2 of what is learned from."""
@@ -161,7 +210,7 @@ class Machine:
         """The weight of every column, as the outcome reports it."""
         return self.problem.by_column()
 
-    def _generate(self) -> Iterator[Scan]:
+    def _generate(self, *, noted: bool = True) -> Iterator[Scan]:
         assert self.plan is not None
         while (wanted := self._wanted()) > 0 and not self._settled():
             yield from self._score()
@@ -171,9 +220,11 @@ class Machine:
             self.problem.add_group(self._columns_of(ids))
             self.problem.solve()
             self.objectives.append(self.problem.objective)
-            self._note_round(ids)
+            if noted:
+                self._note_round(ids)
 
     def _note_round(self, ids: NDArray[np.uint64]) -> None:
+        assert self.plan is not None
         problem = self.problem
         self._progress = Progress(
             (*self._progress.rounds, ids),
@@ -182,12 +233,14 @@ class Machine:
             problem.tau,
             tuple(self.objectives),
             tuple(self.bounds),
+            self.plan.C,
         )
 
     def _score(self) -> Iterator[Scan]:
         """c for the next worst case; the first one is known from the first scan."""
-        if self.problem.groups:
-            yield Score(self.scores, self.problem.residuals)
+        if not self._scored:
+            yield Score(self.scores, self.current_residuals())
+        self._scored = False
 
     def _wanted(self) -> int:
         """How many features are still to be generated."""

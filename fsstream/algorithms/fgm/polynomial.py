@@ -104,6 +104,8 @@ class CollectPairs(KeptScan):
 class PolynomialMachine(Machine):
     """Every column is a single feature or a product of two: an id is (kind, key, key)."""
 
+    tries_costs = False
+
     def __init__(self, *fixed: Any, **options: Any) -> None:
         super().__init__(*fixed, **options)
         gamma = self._parameters.gamma

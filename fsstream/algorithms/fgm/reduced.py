@@ -5,6 +5,7 @@ In: columns, round by round. Out: weights, a shift, residuals r = alpha y for th
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from fsstream._native import ProximalOptions, fgm_conjugate, fgm_residuals, solve_reduced
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from fsstream._native import ColumnCache
@@ -20,7 +23,10 @@ TRIM_TOLERANCE = 1e-4
 REFIT_TOLERANCE = 1e-6
 MOST_ITERATIONS = 10_000
 HELD_OUT = 5  # every fifth row, while C is chosen
+LEAST_GAIN = 0.01  # of the loss, where C is only tried: what is less may be chance
+MOST_SCALE, SCALE_STEPS = 256.0, 24
 COST_FACTORS = (1.0, 4.0, 16.0, 64.0)
+TRIED_FACTORS = (*COST_FACTORS, 256.0)
 
 
 class ReducedProblem:
@@ -41,7 +47,7 @@ class ReducedProblem:
         self.columns = columns
         self._loss = loss
         self._targets = targets
-        self._costs = costs
+        self._all_costs = self._costs = costs
         self._shift = shift
         self._tolerance = tolerance
         self._literal = literal
@@ -54,6 +60,19 @@ class ReducedProblem:
         self.norm = 0.0
         self.iterations = 0
         self.decision = np.zeros(len(targets))
+
+    @property
+    def costs(self) -> NDArray[np.float64]:
+        """C of each row, zero where it is held out."""
+        return self._costs
+
+    def hold_out(self) -> None:
+        """Learn from four fifths of the rows; the others tell which C is best."""
+        self._costs = np.where(self._held, 0.0, self._all_costs)
+
+    @property
+    def _held(self) -> NDArray[np.bool_]:
+        return np.arange(len(self._all_costs)) % HELD_OUT == HELD_OUT - 1
 
     def add_group(self, columns: NDArray[np.uint32]) -> None:
         """The features of a new round, at weight zero."""
@@ -119,24 +138,38 @@ class ReducedProblem:
     def refit(self, columns: NDArray[np.uint32], *, last: bool, settle_cost: bool = False) -> float:
         """Least loss with 1/2 |w|^2 on these columns; what C was multiplied by."""
         self.merge(columns)
-        factor = self._settle_cost() if settle_cost else 1.0
+        factor = self.settle_cost() if settle_cost else 1.0
         self.solve(REFIT_TOLERANCE if last else TRIM_TOLERANCE)
         return factor
 
-    def _settle_cost(self) -> float:
+    def settle_cost(self) -> float:
         """C grows while what it makes of four fifths of the rows loses less on the others."""
-        costs, start = self._costs, (self.weights, self.bias, self.tau)
-        held = np.arange(len(costs)) % HELD_OUT == HELD_OUT - 1
+        return self._grow_cost(COST_FACTORS, self._loss_by)
+
+    def try_costs(self, most: float) -> float:
+        """What C is to be multiplied by, at most: it grows while weights, scaled as is best, lose less on the
+        rows held out. A larger C makes weights longer, which says nothing of what they point at."""
+        factors = [factor for factor in TRIED_FACTORS if factor <= most]
+        return self._grow_cost(factors, self._least_loss_by, LEAST_GAIN)
+
+    def _grow_cost(
+        self,
+        factors: Sequence[float],
+        measure: Callable[[NDArray[np.float64]], float],
+        gain: float = 0.0,
+    ) -> float:
+        start = (self.weights, self.bias, self.tau)
         self.weights, self.bias, self.tau = np.zeros(len(self.weights)), 0.0, 0.0
         best, least = 1.0, np.inf
-        for factor in COST_FACTORS:
-            self._costs = np.where(held, 0.0, factor * costs)
+        for factor in factors:
+            self.hold_out()
+            self._costs = factor * self._costs
             self.solve(TRIM_TOLERANCE)
-            loss = self._loss_by(np.where(held, costs, 0.0))
-            if loss >= least:
+            loss = measure(np.where(self._held, self._all_costs, 0.0))
+            if loss >= (1 - gain) * least:
                 break
             best, least = factor, loss
-        self._costs = best * costs
+        self._costs = best * self._all_costs
         self.weights, self.bias, self.tau = start
         return best
 
@@ -146,6 +179,19 @@ class ReducedProblem:
         self.solve(iterations=0)
         self.tau = tau
         return self.objective - 0.5 * self.norm**2
+
+    def _least_loss_by(self, costs: NDArray[np.float64]) -> float:
+        """The same at the best of all scales of the weights: r.u falls as u grows, and is zero there."""
+        low, high = 1.0 / MOST_SCALE, MOST_SCALE
+        for _ in range(SCALE_STEPS):
+            scale = math.sqrt(low * high)
+            r = fgm_residuals(self._loss, self._targets, costs, scale * self.decision)
+            low, high = (scale, high) if np.dot(r, self.decision) > 0 else (low, scale)
+        weights, bias = self.weights, self.bias
+        self.weights, self.bias = low * weights, low * bias
+        loss = self._loss_by(costs)
+        self.weights, self.bias = weights, bias
+        return loss
 
     def by_column(self) -> NDArray[np.float64]:
         """The weight of every column, summed over the rounds that hold it."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 MOST_ROUNDS = 60  # a larger k gets a larger B instead of more scans
 PAPER_ROUNDS = 10
 ROWS_A_FEATURE = 12  # chosen on validation rows: below, features generated in excess cost accuracy
+WIDE = 4  # times k: features of which most are never chosen
 SPARSE = 0.1  # share of entries below which rows count as sparse
 PAPER_C = 10.0
 
@@ -39,6 +40,7 @@ class Schedule:
     target: int
     C: float
     rounds: int  # 0: no limit but the target
+    guessed: bool = False  # C may be far too small: rows that are held out will say
 
 
 def schedule(k: int, parameters: FgmParameters, seen: Seen) -> Schedule:
@@ -63,7 +65,14 @@ def schedule(k: int, parameters: FgmParameters, seen: Seen) -> Schedule:
     else:
         B = max(2, min(10, k // 10), math.ceil(target / MOST_ROUNDS))
     C = parameters.C or (PAPER_C if literal else cost(k, seen))
-    return Schedule(k=k, B=B, target=target, C=C, rounds=rounds)
+    guessed = not (literal or parameters.C) and is_guess(k, seen)
+    return Schedule(k=k, B=B, target=target, C=C, rounds=rounds, guessed=guessed)
+
+
+def is_guess(k: int, seen: Seen) -> bool:
+    """Whether the length of rows says little of the k columns that will be chosen, and there are rows
+    enough for some of them to be held out."""
+    return not is_sparse(seen) and seen.features > WIDE * k and seen.rows >= ROWS_A_FEATURE * k
 
 
 def over_generation(k: int, seen: Seen) -> float:
