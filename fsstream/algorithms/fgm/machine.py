@@ -90,6 +90,7 @@ class Machine:
         self.scores = FeatureScores(memory // 4, memory // 2, shift, seed)
         self.scores.use_threads(threads)
         self.plan: Schedule | None = None
+        self._line = (0.0, 0.0)  # the residuals without features, of the target
         self.keys: list[int] = []  # by column
         self.names: list[bytes] = []  # by column
         self.kept: NDArray[np.uint32] | None = None  # the columns of the outcome

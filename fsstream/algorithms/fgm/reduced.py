@@ -72,7 +72,9 @@ class ReducedProblem:
 
     @property
     def _held(self) -> NDArray[np.bool_]:
-        return np.arange(len(self._all_costs)) % HELD_OUT == HELD_OUT - 1
+        held = np.zeros(len(self._all_costs), np.bool_)
+        held[HELD_OUT - 1 :: HELD_OUT] = True
+        return held
 
     def add_group(self, columns: NDArray[np.uint32]) -> None:
         """The features of a new round, at weight zero."""
