@@ -1,6 +1,6 @@
 """The native core: batches, parsers, learners and solvers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -23,6 +23,9 @@ def screen_moments(
     """Sums of x r, x and x^2 in single precision."""
 
 def return_freed_memory() -> None: ...
+def ask_to_stop_with(question: Callable[[], None] | None) -> None:
+    """What long work on this thread calls between its steps; it raises to leave it."""
+
 def count_lines(data: Buffer) -> int: ...
 def checksum(data: Buffer) -> int: ...
 

@@ -138,7 +138,7 @@ def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: C
         )
         run = _Run(options, chosen, reading, feed, signals, saving=saving, before=before)
         run.learn(progress)
-        with signals.waiting():
+        with signals.asked():
             model = run.model()
         for remark in remarks(options, model, reading.collisions):
             reading.note(remark)
@@ -231,12 +231,12 @@ class _Run:
         """Whether the learner wants another pass; work that is not saved half done is left at a signal."""
         if self.learner.resumes_within_a_pass:
             return self.learner.end_pass()
-        with self._signals.waiting():
+        with self._signals.asked():
             return self.learner.end_pass()
 
     def _between_scans(self) -> None:
-        with self._signals.finishing():
-            self._saving.save_if_due()
+        self._saving.save_if_due()
+        self._signals.check()
 
     def _parts(self, batch: Batch, begin: int) -> Iterator[Batch]:
         """The rows from there on, in parts that take some megabytes or seconds: each class has its score of

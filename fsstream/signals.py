@@ -1,4 +1,4 @@
-"""Signals: a run stops between two batches, or at once while nothing can be left half done.
+"""Signals: a run stops between two batches or steps of a solver, or at once while it only waits for input.
 
 A second signal ends the program on the spot.
 """
@@ -11,6 +11,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from fsstream._native import ask_to_stop_with
 from fsstream.errors import Interrupted
 
 if TYPE_CHECKING:
@@ -53,16 +54,17 @@ class StopSignals:
             yield
         finally:
             self._waiting = False
-        self.check()  # where what a signal raised was lost, in a destructor
 
     @contextmanager
-    def finishing(self) -> Iterator[None]:
-        """Within such code, around some that is to come to its end first."""
-        waiting, self._waiting = self._waiting, False
-        yield
-        self._waiting = waiting
-        if waiting:
-            self.check()
+    def asked(self) -> Iterator[None]:
+        """Around work in the core that asks between its steps: there a signal leaves it."""
+        self.check()
+        ask_to_stop_with(self.check)
+        try:
+            yield
+        finally:
+            ask_to_stop_with(None)
+        self.check()
 
     def _catch(self, number: int, frame: FrameType | None) -> None:
         if self._pending is not None:

@@ -20,7 +20,6 @@ from fsstream.algorithms.random_features.machine import Machine
 from fsstream.checkpoint import load_checkpoint
 from fsstream.config import ResumeOptions, SelectOptions
 from fsstream.errors import Interrupted
-from fsstream.signals import StopSignals
 from fsstream.training import Training
 from tests.oracle.online_data import batch_of
 from tests.oracle.test_fgm_solver import columns_of
@@ -205,24 +204,3 @@ def test_a_signal_is_heard_while_the_model_is_made(
     checkpoint = load_checkpoint(str(saved))
     outcome = run.resume(checkpoint, checkpoint.resumed(ResumeOptions(checkpoint_file=str(saved))))
     assert outcome.model.to_bytes() == whole
-
-
-def test_what_is_to_be_finished_is_finished() -> None:
-    with pytest.raises(Interrupted), StopSignals() as signals, signals.waiting():
-        with signals.finishing():
-            os.kill(os.getpid(), signal.SIGTERM)
-            finished = True
-        pytest.fail("the signal was not heard")
-    assert finished
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_signal_lost_in_a_destructor_is_heard_behind_it() -> None:
-    class Dies:
-        def __del__(self) -> None:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    with pytest.raises(Interrupted), StopSignals() as signals:
-        with signals.waiting():
-            Dies()
-        pytest.fail("the signal was not heard")

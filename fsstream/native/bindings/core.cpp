@@ -33,10 +33,18 @@ void return_freed_memory() {
 #endif
 }
 
-// What a handler of a signal raises leaves the work that asked.
-void run_signal_handlers() {
+thread_local PyObject* question = nullptr;
+
+// What a handler of a signal raises, or the question of this thread, leaves the work that asked.
+void ask_python() {
   const nb::gil_scoped_acquire held;
   if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+  if (question != nullptr) nb::borrow(question)();
+}
+
+void set_question(const nb::object& asked) {
+  Py_XDECREF(question);
+  question = asked.is_none() ? nullptr : asked.inc_ref().ptr();
 }
 
 nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
@@ -156,7 +164,8 @@ void translate(const std::exception_ptr& thrown, void*) {
 }  // namespace
 
 void bind_core(nb::module_& m) {
-  ask_to_stop_with(&run_signal_handlers);
+  ask_to_stop_with(&ask_python);
+  m.def("ask_to_stop_with", &set_question, nb::arg("question").none());
   m.def("return_freed_memory", &return_freed_memory);
   nb::register_exception_translator(&translate);
   m.def("key_of_name", [](nb::bytes name) { return key_of_name({name.c_str(), name.size()}); }, nb::arg("name"));
