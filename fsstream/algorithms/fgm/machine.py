@@ -360,14 +360,19 @@ class Machine:
 
     def _refit(self, columns: NDArray[np.uint32], *, last: bool) -> None:
         assert self.plan is not None
-        factor = self.problem.refit(columns, last=last, settle_cost=last and self._settles_cost)
         if last:
+            factor = 1.0
+            if self._settles_cost:
+                self.problem.merge(columns)
+                # With a squared hinge the C of the rounds is never too small for what they have chosen.
+                factor = self.problem.settle_cost(may_grow=self._loss == "logistic")
             self.last_C = factor * self.plan.C
+        self.problem.refit(columns, last=last)
 
     @property
     def _settles_cost(self) -> bool:
-        """Whether the last refit looks for a larger C. The squared hinge does not need it."""
-        return self._loss == "logistic" and not self._literal and not self._parameters.C
+        """Whether the last refit looks for a C of its own."""
+        return not self._literal and not self._parameters.C
 
     def more_facts(self) -> dict[str, Any]:
         """What only this kind of machine knows."""

@@ -25,8 +25,9 @@ MOST_ITERATIONS = 10_000
 HELD_OUT = 5  # every fifth row, while C is chosen
 LEAST_GAIN = 0.01  # of the loss, where C is only tried: what is less may be chance
 MOST_SCALE, SCALE_STEPS = 256.0, 24
-COST_FACTORS = (1.0, 4.0, 16.0, 64.0)
-TRIED_FACTORS = (*COST_FACTORS, 256.0)
+FALLING = (1.0, 1 / 4, 1 / 16, 1 / 64)  # of C, one after the other
+GROWING = (1.0, 4.0, 16.0, 64.0)
+TRIED = (*GROWING, 256.0)
 
 
 class ReducedProblem:
@@ -137,24 +138,24 @@ class ReducedProblem:
         for column in dropped.tolist():
             self.columns.drop(column)
 
-    def refit(self, columns: NDArray[np.uint32], *, last: bool, settle_cost: bool = False) -> float:
-        """Least loss with 1/2 |w|^2 on these columns; what C was multiplied by."""
+    def refit(self, columns: NDArray[np.uint32], *, last: bool) -> None:
+        """Least loss with 1/2 |w|^2 on these columns."""
         self.merge(columns)
-        factor = self.settle_cost() if settle_cost else 1.0
         self.solve(REFIT_TOLERANCE if last else TRIM_TOLERANCE)
-        return factor
 
-    def settle_cost(self) -> float:
-        """C grows while what it makes of four fifths of the rows loses less on the others."""
-        return self._grow_cost(COST_FACTORS, self._loss_by)
+    def settle_cost(self, *, may_grow: bool) -> float:
+        """What C is multiplied by: it falls, or else may grow, while what it makes of four fifths of the rows
+        loses less on the others."""
+        factor = self._move_cost(FALLING, self._loss_by)
+        return self._move_cost(GROWING, self._loss_by) if may_grow and factor == 1.0 else factor
 
     def try_costs(self, most: float) -> float:
         """What C is to be multiplied by, at most: it grows while weights, scaled as is best, lose less on the
         rows held out. A larger C makes weights longer, which says nothing of what they point at."""
-        factors = [factor for factor in TRIED_FACTORS if factor <= most]
-        return self._grow_cost(factors, self._least_loss_by, LEAST_GAIN)
+        factors = [factor for factor in TRIED if factor <= most]
+        return self._move_cost(factors, self._least_loss_by, LEAST_GAIN)
 
-    def _grow_cost(
+    def _move_cost(
         self,
         factors: Sequence[float],
         measure: Callable[[NDArray[np.float64]], float],
