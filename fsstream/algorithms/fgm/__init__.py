@@ -14,9 +14,10 @@ import numpy as np
 
 from fsstream.algorithms.fgm.additive import AdditiveMachine
 from fsstream.algorithms.fgm.groups import GroupMachine
-from fsstream.algorithms.fgm.machine import Machine, Progress
+from fsstream.algorithms.fgm.machine import Machine
 from fsstream.algorithms.fgm.parameters import FgmParameters
 from fsstream.algorithms.fgm.polynomial import PolynomialMachine
+from fsstream.algorithms.fgm.progress import Progress
 from fsstream.algorithms.learner import Access, Common, Task
 from fsstream.algorithms.scanning import ScanningLearner
 from fsstream.errors import UsageError
@@ -100,30 +101,11 @@ class Fgm(ScanningLearner):
 
     def save(self, out: StateSink) -> None:
         """The rounds when the last scan was asked for."""
-        progress = self._noted
-        ends = np.cumsum([0, *map(len, progress.rounds)])
-        out.put("keys", np.concatenate(progress.rounds) if progress.rounds else np.zeros(0, np.uint64))
-        out.put("round_ends", ends.astype(np.uint64))
-        out.put("weights", progress.weights)
-        out.put("bias", np.array([progress.bias]))
-        out.put("tau", np.array([progress.tau]))
-        out.put("C", np.array([progress.C]))
-        out.put("objectives", np.array(progress.objectives, dtype=np.float64))
-        out.put("bounds", np.array(progress.bounds, dtype=np.float64).reshape(-1, 2))
+        self._noted.save(out)
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """The rest of the interrupted scan is passed over, and a new one asked for."""
-        ends = state["round_ends"].tolist()
-        progress = Progress(
-            rounds=tuple(np.split(state["keys"].astype(np.uint64), ends[1:-1])) if len(ends) > 1 else (),
-            weights=state["weights"].astype(np.float64),
-            bias=float(state["bias"][0]),
-            tau=float(state["tau"][0]),
-            objectives=tuple(state["objectives"].tolist()),
-            C=float(state["C"][0]),
-            bounds=tuple((lower, upper) for lower, upper in state["bounds"].tolist()),
-        )
-        self._go(self._machine.resume(progress))
+        self._go(self._machine.resume(Progress.restored(state)))
 
     @classmethod
     def plan(cls, common: Common, parameters: FgmParameters, task: Task) -> dict[str, int]:

@@ -23,12 +23,13 @@ by the runner or from memory.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fsstream._native import ColumnCache, FeatureScores
+from fsstream.algorithms.fgm.progress import Progress
 from fsstream.algorithms.fgm.reduced import ReducedProblem
 from fsstream.algorithms.fgm.scans import Collect, CollectCandidates, Load, Name, Score
 from fsstream.algorithms.fgm.schedule import Schedule, Seen, schedule
@@ -49,19 +50,6 @@ TRIED_ROUNDS = 10  # to the k features that C is tried on
 TOLERANCE = 1e-4
 PAPER_TOLERANCE = 1e-3
 ENDLESS = 1 << 62  # features of a stream whose table of them does not fit
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a checkpoint keeps: what each round brought and the solution over them; never columns."""
-
-    rounds: tuple[NDArray[np.uint64], ...] = ()
-    weights: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    bias: float = 0.0
-    tau: float = 0.0
-    objectives: tuple[float, ...] = ()
-    bounds: tuple[tuple[float, float], ...] = ()  # theta_t, phi_t
-    C: float = 0.0
 
 
 class Machine:
