@@ -1,6 +1,7 @@
-"""Kills runs with SIGKILL, resumes them, and compares what comes out with a run that was never stopped.
+"""Kills runs, resumes them, and compares what comes out with a run that was never stopped.
 
     python scripts/kill_and_resume.py --kills 1000              # at random moments, for each backend family
+    python scripts/kill_and_resume.py --kills 1000 --signals KILL TERM INT
     python scripts/kill_and_resume.py --steps 1 2 5             # at each named step of writing a checkpoint
 
 Every line of output is a JSON object, for kills at random the sums of a family up to then. The exit status
@@ -23,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 from fsstream import archive, checkpoint, leftovers, publish
-from fsstream.algorithms import BACKENDS
 from fsstream.cli.main import run
 
 # One or more members of each family, with options that make it learn in many batches.
@@ -36,15 +36,25 @@ FAMILIES: dict[str, list[list[str]]] = {
     "b-arda": [["--algo", name] for name in ("b-arda", "b-amd", "ofs", "sofs", "l1-arda", "ada-fobos")],
     "os": [["--algo", name] for name in ("os", "asy-os", "proj-gd", "grafting")],
     "fgm": [["--algo", "fgm"]],
-    "sparse-rf": [["--algo", name] for name in ("sparse-rf", "rf", "boosting") if name in BACKENDS],
+    "sparse-rf": [["--algo", name] for name in ("sparse-rf", "rf", "boosting")],
+    "rows in memory": [
+        ["--algo", "fgm", "--k", "30", "--set", "B=1"],
+        ["--algo", "fgm", "--k", "30", "--set", "B=1", "--set", "gap=0.1"],
+        ["--algo", "fgm", "--k", "10", "--set", "degree=2"],
+        ["--algo", "sparse-rf", "--k", "30", "--set", "draw=60", "--set", "rounds=10"],
+        ["--algo", "rf", "--k", "200"],
+        ["--algo", "boosting", "--k", "10"],
+    ],
 }
-# Their rows, and bytes between two checkpoints: where a row costs more there are fewer, for runs of a second.
+# Their rows, the size of a block, and what lies between two checkpoints: where a row costs more there are
+# fewer, for runs of a second.
 SIZES = {
-    "mission": (1000, 8192),
-    "b-arda": (1000, 8192),
-    "os": (250, 2048),
-    "fgm": (150, 1024),
-    "sparse-rf": (100, 1024),
+    "mission": (1000, 4096, "8192B"),
+    "b-arda": (1000, 4096, "8192B"),
+    "os": (250, 1024, "2048B"),
+    "fgm": (150, 512, "1024B"),
+    "sparse-rf": (100, 512, "1024B"),
+    "rows in memory": (400, 65536, "0.001s"),
 }
 # What writing a checkpoint does, in this order; a run is killed before or after each.
 STEPS: list[tuple[Any, str]] = [
@@ -68,6 +78,7 @@ def main() -> int:
     parser.add_argument(
         "--steps", type=int, nargs="+", default=[], metavar="CALL", help="at which calls of each"
     )
+    parser.add_argument("--signals", choices=("KILL", "TERM", "INT"), nargs="+", default=["KILL"])
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     failures = 0
@@ -76,7 +87,8 @@ def main() -> int:
         if given.steps:
             failures += kill_at_steps(given.steps, random.Random(given.seed))
         for family in (given.family or list(FAMILIES)) if given.kills else []:
-            failures += kill_at_random(family, given.kills, random.Random(given.seed))
+            signals = [signal.Signals[f"SIG{name}"] for name in given.signals]
+            failures += kill_at_random(family, given.kills, signals, random.Random(given.seed))
         os.chdir("/")
     return 1 if failures else 0
 
@@ -91,21 +103,21 @@ def write_data(rows: int, rng: random.Random) -> None:
 
 def commands(family: str, options: list[str]) -> tuple[list[str], list[str]]:
     """Without and with checkpoints."""
-    every = SIZES[family][1]
+    _, size, every = SIZES[family]
     words = [
         "select",
         "--format",
         "pairs",
         "--block-size",
-        f"{every // 2}",
+        f"{size}",
         "--threads",
         "1",
         "--quiet",
         *options,
     ]
-    if "hashing" not in options:
+    if "hashing" not in options and "--k" not in options:
         words += ["--k", "5"]
-    saving = ["--checkpoint", "saved", "--checkpoint-every", f"{every}B"]
+    saving = ["--checkpoint", "saved", "--checkpoint-every", every]
     return [*words, "--model", "model", "rows"], [*words, *saving, "--model", "model", "rows"]
 
 
@@ -135,7 +147,7 @@ def finished(arguments: list[str]) -> tuple[bytes, float]:
     return Path("model").read_bytes(), time.monotonic() - started
 
 
-def kill_at_random(family: str, kills: int, rng: random.Random) -> int:
+def kill_at_random(family: str, kills: int, signals: list[signal.Signals], rng: random.Random) -> int:
     """Kill runs, and the runs that go on, again and again; now and then one is let go to its end."""
     done = wrong = compared = resumed = 0
     started = time.monotonic()
@@ -152,9 +164,10 @@ def kill_at_random(family: str, kills: int, rng: random.Random) -> int:
             Path("model").unlink(missing_ok=True)
             child = forked(arguments)
             time.sleep(rng.uniform(0, 1.2 * seconds))
-            os.kill(child, signal.SIGKILL)
+            number = rng.choice(signals)
+            os.kill(child, number)
             status = ended(child)
-            done += status == -signal.SIGKILL
+            done += status in (-number, 128 + number)
             if status == 0:  # it was faster
                 wrong += Path("model").read_bytes() != whole
                 arguments = anew
