@@ -128,3 +128,14 @@ def test_a_run_that_is_stopped_while_it_is_tried_ends_with_the_same_bits(memory)
     assert (passes == 1) == (memory == 1 << 28)
     for at in range(1, passes, 9):
         assert outcome(gone_on(lambda: learner(K, memory=memory), rows, at)) == outcome(whole)
+
+
+@pytest.mark.parametrize("loss", ["squared-hinge", "logistic", "squared"])
+@pytest.mark.parametrize("counts", ["held out", "learned from"])
+def test_rows_that_count_for_nothing_say_nothing(counts, loss):
+    X, y = wide(2, loss=loss)
+    importance = ((np.arange(len(y)) % 5 == 4) == (counts == "held out")).astype(float)
+    fgm = learner(K, loss)
+    run(fgm, batches(X, y, importance=importance))
+    assert len(fgm.selection()) > 0
+    assert fgm.facts()["C_of_last_refit"] == fgm.facts()["C"]

@@ -59,6 +59,16 @@ def solve(reduced, weights=None, bias=0.0, **options):
     )
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("shift", [False, True])
+def test_rows_that_cost_nothing_leave_everything_at_zero(loss, shift):
+    reduced = problem(3, loss=loss, cost=0.0)
+    reduced.shift = shift
+    found = solve(reduced)
+    assert not np.any(found.weights)
+    assert (found.bias, found.objective) == (0.0, 0.0)
+
+
 @settings(deadline=None)
 @given(
     norms=st.lists(st.floats(0, 100), min_size=1, max_size=6),

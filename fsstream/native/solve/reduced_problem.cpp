@@ -192,6 +192,13 @@ class ProximalSolver {
 
 void solve_reduced(const ColumnCache& columns, const EmpiricalLoss& loss, const ProximalOptions& options,
                    ReducedSolution& solution) {
+  if (std::ranges::all_of(loss.costs(), [](double cost) { return cost == 0.0; })) {
+    std::ranges::fill(solution.weights, 0.0);  // nothing speaks for any other
+    solution.objective = solution.norm = 0.0;
+    solution.decision.resize(loss.rows());
+    decision_values(columns, solution, solution.decision);
+    return;
+  }
   ProximalSolver(columns, loss, options, solution).run();
 }
 
