@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 SHOWN_FEATURES = 50  # of each class, in the summary
 _SCORES = 1 << 20  # numbers that are made of the rows at once
-_SAMPLES = 1 << 24  # numbers in the columns that are taken at once: work of seconds, or less
+_COLUMN_NUMBERS = 1 << 24  # numbers in the columns that are taken at once: work of seconds, or less
 
 
 @dataclass(frozen=True, repr=False)
@@ -173,7 +173,6 @@ class _Run:
         self._samples = 0 if task.targets is None else len(task.targets)
         self._training = Training(options, chosen, feed.aim, task, reading.recipe)
         self.learner = self._training.learner
-        self.learner.between_scans = self._between_scans
         self._meter = LossMeter(self._aim.loss)
         self._course = Course(self.learner, chosen.access, with_selection=options.summary is not None)
         self._validation = Validation(options, self._training.model) if options.valid else None
@@ -202,11 +201,11 @@ class _Run:
             progress.start(f"pass {self.passes + 1}", self._feed.gives, reads_source=self._feed.reads_source)
             self._learn_once(progress)
             wanted = self._end_pass()
+            self._saving.unmark()
             self.passes += 1
             self._course.note()
             if self._validation is not None and not self._validation.after_pass(self.passes):
                 break
-        self._saving.end()
         progress.close()
 
     def _learn_once(self, progress: Progress) -> None:
@@ -231,8 +230,12 @@ class _Run:
         """Whether the learner wants another pass; work that is not saved half done is left at a signal."""
         if self.learner.resumes_within_a_pass:
             return self.learner.end_pass()
-        with self._signals.asked():
-            return self.learner.end_pass()
+        self.learner.between_scans = self._between_scans
+        try:
+            with self._signals.asked():
+                return self.learner.end_pass()
+        finally:
+            del self.learner.between_scans  # else the run would hold itself
 
     def _between_scans(self) -> None:
         self._saving.save_if_due()
@@ -245,7 +248,7 @@ class _Run:
         several = self._aim.kind == "classes"
         if self._chosen.access is Access.COLUMNS:
             numbers = self._samples * (self._classes if several else 1)
-            at_once = max(1, _SAMPLES // max(1, numbers))
+            at_once = max(1, _COLUMN_NUMBERS // max(1, numbers))
         elif several and self._chosen.access is Access.ROWS and batch.rows:
             self._classes = max(self._classes, int(batch.targets.max()) + 1)
             at_once = max(1, _SCORES // self._classes)

@@ -88,10 +88,10 @@ class Saving:
             self._mark = run.mark() if within_a_pass else start
             self.save_if_due()
         if within_a_pass:
-            self._mark = None  # until the next pass the learner stands nowhere
+            self.unmark()
 
-    def end(self) -> None:
-        """All has been learned: what was saved so far is what there will be."""
+    def unmark(self) -> None:
+        """Until the next pass the run stands nowhere: what was saved so far is what there is."""
         self._mark = None
 
     def save_if_due(self) -> None:

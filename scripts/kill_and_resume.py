@@ -127,9 +127,13 @@ def forked(arguments: list[str], die: Any = None) -> int:
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.dup2(os.open("messages", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
-        if die is not None:
-            die()
-        os._exit(run(arguments))
+        status = 70
+        try:
+            if die is not None:
+                die()
+            status = run(arguments)
+        finally:
+            os._exit(status)  # nothing of this process is the child's to tidy up
     return child
 
 
@@ -168,6 +172,7 @@ def kill_at_random(family: str, kills: int, signals: list[signal.Signals], rng: 
             os.kill(child, number)
             status = ended(child)
             done += status in (-number, 128 + number)
+            wrong += status not in (0, -number, 128 + number)
             if status == 0:  # it was faster
                 wrong += Path("model").read_bytes() != whole
                 arguments = anew

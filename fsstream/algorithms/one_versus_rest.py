@@ -91,6 +91,7 @@ class OneVersusRest(Learner):
         for learner in self._learners:
             learner.between_scans = self.between_scans
             wanted |= learner.end_pass()  # each is told
+            del learner.between_scans
         return wanted
 
     def selection(self) -> Selection:

@@ -130,12 +130,13 @@ def test_a_run_that_is_stopped_while_it_is_tried_ends_with_the_same_bits(memory)
         assert outcome(gone_on(lambda: learner(K, memory=memory), rows, at)) == outcome(whole)
 
 
+@pytest.mark.parametrize("shift", [False, True])
 @pytest.mark.parametrize("loss", ["squared-hinge", "logistic", "squared"])
 @pytest.mark.parametrize("counts", ["held out", "learned from"])
-def test_rows_that_count_for_nothing_say_nothing(counts, loss):
+def test_rows_that_count_for_nothing_say_nothing(counts, loss, shift):
     X, y = wide(2, loss=loss)
     importance = ((np.arange(len(y)) % 5 == 4) == (counts == "held out")).astype(float)
-    fgm = learner(K, loss)
+    fgm = learner(K, loss, shift=shift)
     run(fgm, batches(X, y, importance=importance))
     assert len(fgm.selection()) > 0
     assert fgm.facts()["C_of_last_refit"] == fgm.facts()["C"]

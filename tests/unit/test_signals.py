@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import weakref
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -42,8 +44,8 @@ class Left(Exception):
 
 
 @pytest.fixture
-def alarms() -> Iterator[None]:
-    """Signals; what their handler raises at the third of them is `Left`."""
+def alarms() -> Iterator[Callable[[], object]]:
+    """Begins signals; what their handler raises at the third of them is `Left`."""
     handled = []
 
     def leave(number: int, frame: object) -> None:
@@ -52,8 +54,7 @@ def alarms() -> Iterator[None]:
             raise Left
 
     before = signal.signal(signal.SIGALRM, leave)
-    signal.setitimer(signal.ITIMER_REAL, OFTEN, OFTEN)
-    yield
+    yield lambda: signal.setitimer(signal.ITIMER_REAL, OFTEN, OFTEN)
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
 
@@ -94,10 +95,12 @@ def sums_of_products() -> Callable[[], Any]:
 @pytest.mark.parametrize(
     "made", [newton_steps, conjugate_gradients, proximal_steps, sums_of_products], ids=lambda m: m.__name__
 )
-def test_a_solver_is_left_within_a_call(made: Callable[[], Callable[[], Any]], request: Any) -> None:
+def test_a_solver_is_left_within_a_call(
+    made: Callable[[], Callable[[], Any]], alarms: Callable[[], object]
+) -> None:
     work = made()
-    request.getfixturevalue("alarms")
     with pytest.raises(Left):
+        alarms()
         work()
 
 
@@ -160,7 +163,7 @@ def test_a_signal_is_heard_between_columns(
     """Where they are long, a batch of them is work of minutes."""
     options = SelectOptions(inputs=(str(rows),), algo=name, k=2, format="pairs")
     whole = run.select(options).model.to_bytes()
-    monkeypatch.setattr(run, "_SAMPLES", 2 * 300)
+    monkeypatch.setattr(run, "_COLUMN_NUMBERS", 2 * 300)
     saved, update = tmp_path / "saved", backend(name).update
     taken: list[int] = []
 
@@ -204,3 +207,22 @@ def test_a_signal_is_heard_while_the_model_is_made(
     checkpoint = load_checkpoint(str(saved))
     outcome = run.resume(checkpoint, checkpoint.resumed(ResumeOptions(checkpoint_file=str(saved))))
     assert outcome.model.to_bytes() == whole
+
+
+@pytest.mark.parametrize("name", ["mission", "fgm", "sparse-rf"])
+def test_a_run_that_is_over_frees_its_memory(name: str, rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the garbage collector, which does not know how much the core holds."""
+    alive: list[Any] = []
+    begin = run._Run.__init__
+
+    def noted(self: Any, *given: Any, **more: Any) -> None:
+        alive.append(weakref.ref(self))
+        begin(self, *given, **more)
+
+    monkeypatch.setattr(run._Run, "__init__", noted)
+    gc.disable()
+    try:
+        run.select(SelectOptions(inputs=(str(rows),), algo=name, k=2, set=MORE.get(name, ()), format="pairs"))
+        assert [ref() for ref in alive] == [None]
+    finally:
+        gc.enable()

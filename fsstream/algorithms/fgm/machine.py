@@ -78,7 +78,6 @@ class Machine:
         self.scores = FeatureScores(memory // 4, memory // 2, shift, seed)
         self.scores.use_threads(threads)
         self.plan: Schedule | None = None
-        self._line = (0.0, 0.0)  # the residuals without features, of the target
         self.keys: list[int] = []  # by column
         self.names: list[bytes] = []  # by column
         self.kept: NDArray[np.uint32] | None = None  # the columns of the outcome
@@ -127,8 +126,10 @@ class Machine:
         features = scores.features if scores.whole else ENDLESS
         seen = Seen(scores.rows, scores.entries, features, self._mean_square(), self._groups())
         self.plan = schedule(self._k, self._parameters, seen)
+        targets = scores.targets.astype(np.float64)
+        costs = self.plan.C * scores.importance.astype(np.float64)
+        scores.finish_load(*start_line(self.plan, self._loss, targets, costs, shift=self._shift))
         self._open(self.plan.C)
-        scores.finish_load(*self._line)
         self._scored = True
 
     def _open(self, C: float, *, hold_out: bool = False) -> None:
@@ -154,8 +155,7 @@ class Machine:
         self.problem.tau = 0.0
         self._without_features = self.problem.objective
         self._scored = False
-        self._line = start_line(self.plan, self._loss, targets, self.problem.costs, shift=self._shift)
-        slope, offset = self._line
+        slope, offset = start_line(self.plan, self._loss, targets, self.problem.costs, shift=self._shift)
         self._first_residuals = self.problem.costs / C * (slope * targets + offset)
 
     def _no_columns(self) -> ColumnCache:
@@ -352,7 +352,7 @@ class Machine:
             factor = 1.0
             if self._settles_cost:
                 self.problem.merge(columns)
-                # With a squared hinge the C of the rounds is never too small for what they have chosen.
+                # Only the logistic loss has been seen to want more than the rounds for what they have chosen.
                 factor = self.problem.settle_cost(may_grow=self._loss == "logistic")
             self.last_C = factor * self.plan.C
         self.problem.refit(columns, last=last)
@@ -394,5 +394,5 @@ def start_line(
     alone, so that sum alpha_i y_i = 0: else the first round picks class-frequency features.
     """
     slope = plan.C / 2 if loss == "logistic" else plan.C
-    mean = float(np.dot(costs, targets) / np.sum(costs)) if shift else 0.0
+    mean = float(np.dot(costs, targets) / np.sum(costs)) if shift and np.any(costs) else 0.0
     return slope, -slope * mean

@@ -103,7 +103,7 @@ class ProximalSolver {
       subtract(u_step_, v_bias_);
       loss_step_ = loss_.value(u_step_);
       const double model = loss_v + linear_and_square_terms();
-      if (loss_step_ <= model + kRounding * std::abs(loss_v) || tau_ >= bound_) break;
+      if (loss_step_ <= model + kRounding * std::abs(loss_v) || !(tau_ < bound_)) break;
       tau_ = std::min(tau_ / options_.eta, bound_);
       first_trial_held_ = false;
     }
@@ -139,7 +139,7 @@ class ProximalSolver {
       trial_ = u_step_;
       subtract(trial_, move);
       loss_step_ = loss_.value(trial_);
-      if (loss_step_ <= before - 0.5 * slope * slope / tau + kRounding * before || tau >= bias_bound_) {
+      if (loss_step_ <= before - 0.5 * slope * slope / tau + kRounding * before || !(tau < bias_bound_)) {
         step_bias_ = v_bias_ + move;
         u_step_.swap(trial_);
         return;
