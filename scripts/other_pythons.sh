@@ -10,7 +10,7 @@ if [ $# = 0 ]; then
 fi
 for minor in 11 12 13 14; do
   python=$(command -v "python3.$minor" || true)
-  if [ -z "$python" ]; then
+  if [ -z "$python" ] || ! "$python" -c '' 2> /dev/null; then  # a shim may have nothing behind it
     echo "python3.$minor: not on this machine"
     continue
   fi
