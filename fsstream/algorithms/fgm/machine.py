@@ -92,7 +92,7 @@ class Machine:
         """From the first scan to the outcome."""
         yield Load(self.scores, self._memory)
         self._begin()
-        yield from self._settle_cost()
+        yield from self._try_costs()
         yield from self._finish()
 
     def resume(self, progress: Progress) -> Iterator[Scan]:
@@ -164,7 +164,7 @@ class Machine:
         columns.use_threads(self._threads)
         return columns
 
-    def _settle_cost(self) -> Iterator[Scan]:
+    def _try_costs(self) -> Iterator[Scan]:
         """C as rows want it that no feature was selected by: a few rounds ahead of those that count, and a
         few more with what they say, as long as they say more."""
         plan = self.plan
