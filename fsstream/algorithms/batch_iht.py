@@ -15,8 +15,10 @@ from typing import Any, ClassVar
 
 from fsstream.algorithms.iht import Iht, IhtParameters
 from fsstream.algorithms.learner import Common, Task, parameter
-from fsstream.algorithms.mission_parameters import CANDIDATE, DEPTH, NAME, MissionParameters, sketch_width
+from fsstream.algorithms.mission_parameters import DEPTH, NAME, MissionParameters, sketch_width
 from fsstream.errors import UsageError
+
+ENTRY = 48  # bytes an entry takes, the index of the table being as empty as it gets
 
 
 @dataclass(frozen=True)
@@ -56,4 +58,4 @@ class BatchIht(Iht):
         """The table of each class known by now, and names; few features leave most of it untouched."""
         classes = max(1, len(task.labels)) if task.loss == "softmax" else 1
         entries = cls.table(common, parameters) * classes
-        return {"table, at most": CANDIDATE * entries, "names, at most": NAME * entries}
+        return {"table, at most": ENTRY * entries, "names, at most": NAME * entries}

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fsstream._native import Batch
 from fsstream.algorithms.awm import Awm, AwmParameters
 from fsstream.algorithms.batch_iht import BatchIht, BatchIhtParameters
 from fsstream.algorithms.iht import Iht, IhtParameters
@@ -118,6 +119,69 @@ def test_batches_and_a_saved_state_change_nothing(name, loss):
     assert np.array_equal(after.update(batch_of(data, 77, 200)), scores[77:])
     assert weights_by_key(after) == weights_by_key(whole)
     assert len(weights_by_key(whole)) == (20 if loss == "softmax" else 5)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 2**32), loss=st.sampled_from(("logistic", "softmax")), cut=st.integers(0, 120))
+def test_names_stay_with_their_features_through_prunes(seed, loss, cut):
+    """Short names and long ones, rows that fill the table in their middle, and a state in between."""
+    data = draw_classes(seed, 120, 60, 3) if loss == "softmax" else draw_rows(seed, 120, 60, loss)
+    starts, keys, values, targets, importance = data
+
+    def spelled(key: int) -> bytes:
+        return b"%d" % key if key % 2 else b"a name of its own, %d" % key
+
+    whole, before, after = (learner("batch-iht", 5, loss) for _ in range(3))
+
+    def rows(begin: int, end: int) -> Batch:
+        places = slice(int(starts[begin]), int(starts[end]))
+        own = starts[begin : end + 1] - starts[begin]
+        arrays = (own, keys[places], values[places], targets[begin:end], importance[begin:end])
+        return Batch.from_arrays(*arrays, names=[spelled(key) for key in keys[places].tolist()])
+
+    whole.update(rows(0, 120))
+    before.update(rows(0, cut))
+    after.restore(before.state())
+    after.update(rows(cut, 120))
+    twin = learner("batch-iht", 5, loss)
+    twin.update(batch_of(data))
+    assert twin.facts()["prunes"] > 0
+    for named in (whole, after):
+        found = named.selection()
+        numbers = [int(name.rpartition(b" ")[2]) for name in found.raw_names]
+        classes = [0] * len(numbers) if found.classes is None else list(found.classes)
+        assert found.raw_names == [spelled(number) for number in numbers]
+        assert found.weights.tolist() == [
+            weights_by_key(twin)[n if found.classes is None else (c, n)]
+            for c, n in zip(classes, numbers, strict=True)
+        ]
+
+
+def test_of_equal_weights_those_whose_names_come_first_are_written():
+    keys = np.array([7, 100, 10, 9, 3], dtype=np.uint64)
+    values = np.array([1, 1, 1, 1, 2], np.float32)
+    batch = Batch.from_arrays(np.array([0, 5], dtype=np.uint64), keys, values, np.ones(1, np.float32))
+    few = learner("batch-iht", 3, "logistic")
+    few.update(batch)
+    assert sorted(few.selection().raw_names) == [b"10", b"100", b"3"]
+
+
+@pytest.mark.parametrize("name", ["iht", "batch-iht"])
+def test_a_key_twice_in_a_row_enters_once(name):
+    keys, ones = np.array([4, 4, 2], dtype=np.uint64), np.ones(3, np.float32)
+    batch = Batch.from_arrays(np.array([0, 3], dtype=np.uint64), keys, ones, ones[:1])
+    some = learner(name, 5, "logistic")
+    some.update(batch)
+    assert weights_by_key(some) == pytest.approx({4: 0.05, 2: 0.05})
+
+
+def test_the_table_of_a_class_takes_what_is_in_it():
+    """600 classes with tables of 196,608 entries would have 2.8 GB at once."""
+    many = BatchIht(Common(k=5, learning_rate=0.1, memory=1 << 25), BatchIhtParameters(), Task("softmax"))
+    data = draw_classes(1, 700, 40, 600)
+    many.update(batch_of(data))
+    assert len(many.intercepts()) > 300
+    assert many.memory_used < 1 << 24
 
 
 def test_limits_are_told_before_the_run():

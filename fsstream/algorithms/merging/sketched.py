@@ -89,18 +89,13 @@ def accumulated(k: int, room: int) -> Store:
     """batch-iht: all weights of the tables; the k largest, when that is more than a table holds."""
 
     def store(shards: Shards) -> State:
-        features = Features.union(shards, "active_")
-        weights = shards.mean(_spread(shards, features, "active_weights"))
+        features = Features.union(shards)
+        weights = shards.mean(_spread(shards, features, "weights"))
         kept = np.arange(len(weights))
         if len(kept) >= room:
             kept, _ = features.best(np.abs(weights), k)
-        return {
-            **features.arrays(kept, "active_"),
-            "active_weights": weights[kept].astype(np.float32),
-            "scale": ONE,
-            "prunes": shards.count("prunes"),
-            "collisions": shards.count("collisions"),
-        }
+        seated = _seated(features, shards, kept, weights.astype(np.float32))
+        return {**seated, "prunes": shards.count("prunes")}
 
     return store
 

@@ -2,28 +2,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
-#include "hash/mix.hpp"
+#include "learn/limits.hpp"
 
 namespace fsstream {
 
 namespace {
 
 constexpr double kSmallestScale = 1e-9;
+constexpr std::size_t kAhead = 16;  // entries; other classes' tables lie between a row's score and its step
 
 }  // namespace
 
-std::uint32_t AccumulatedWeights::home(Key key) { return static_cast<std::uint32_t>(mix64(key) >> 32); }
-
 double AccumulatedWeights::score(const Row& row) {
-  const bool check = set_.must_check(*row.batch);
-  slots_.clear();
+  slots_.reserve(row.size);
+  table_.find_all(row.keys(), row.size, slots_.data());
   double sum = 0.0;
   for (std::size_t i = 0; i < row.size; ++i) {
-    slots_.push_back(set_.find(row.keys()[i], home(row.keys()[i])));
-    if (slots_[i] == ActiveSet::kNone) continue;
-    sum += static_cast<double>(set_.weight(slots_[i])) * row.values()[i];
-    if (check) set_.check_name(slots_[i], *row.batch, row.first + i);
+    if (slots_[i] == kNobody) continue;
+    sum += static_cast<double>(table_[slots_[i]].weight) * row.values()[i];
+    names_.check(slots_[i], *row.batch, row.first + i);
   }
   return scale_ * sum;
 }
@@ -32,65 +31,127 @@ double AccumulatedWeights::score(const Row& row) {
 void AccumulatedWeights::add(const Row& row, double coefficient) {
   const auto step = static_cast<float>(coefficient / scale_);
   for (std::size_t i = 0; i < row.size; ++i)
-    if (slots_[i] != ActiveSet::kNone) set_.weight(slots_[i]) += step * row.values()[i];
+    if (slots_[i] != kNobody) table_[slots_[i]].weight += step * row.values()[i];
+  reserve(*row.batch, row.size);
   for (std::size_t i = 0; i < row.size; ++i) {
-    const Key key = row.keys()[i];
+    if (i + kAhead < row.size) table_.ask_for(row.keys()[i + kAhead]);
     const float weight = step * row.values()[i];
-    if (slots_[i] != ActiveSet::kNone || weight == 0.0F) continue;
-    if (set_.find(key, home(key)) != ActiveSet::kNone) continue;  // twice in the row
-    set_.insert(key, home(key), weight, set_.add_name(*row.batch, row.first + i));
-    if (set_.full()) prune();
+    if (slots_[i] != kNobody || weight == 0.0F) continue;
+    if (table_.find(row.keys()[i]) != kNobody) continue;  // twice in the row
+    names_.keep(table_.add({row.keys()[i], weight}), *row.batch, row.first + i);
+    if (table_.size() < room_) continue;
+    prune();
+    reserve(*row.batch, row.size);
   }
 }
 
+void AccumulatedWeights::reserve(const Batch& batch, std::size_t entries) {
+  const std::size_t slots = std::min(table_.size() + entries, room_);
+  table_.reserve(slots);
+  names_.reserve(batch, table_.size(), slots);
+}
+
 void AccumulatedWeights::prune() {
-  std::vector<ActiveSet::Entry> all = set_.entries();
-  set_.prune(all, k_, home);
+  struct Entry {
+    Key key;
+    float size;
+    Slot slot;
+  };
+  std::vector<Entry> all;
+  all.reserve(table_.size());
+  for (Slot slot = 0; slot < table_.size(); ++slot) all.push_back({table_[slot].key, size_of(table_[slot]), slot});
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k_), all.end(),
+                   [](const Entry& a, const Entry& b) { return a.size != b.size ? a.size > b.size : a.key < b.key; });
+  std::vector<Slot> kept;
+  std::vector<Record> records;
+  for (std::size_t i = 0; i < k_; ++i) {
+    kept.push_back(all[i].slot);
+    records.push_back(table_[all[i].slot]);
+  }
+  table_.clear();
+  for (const Record& record : records) table_.add(record);
+  names_.keep_only(kept);
   ++prunes_;
+}
+
+// What has left the range of numbers comes last: an order is needed whatever happens.
+float AccumulatedWeights::size_of(const Record& record) {
+  return std::isnan(record.weight) ? -1.0F : std::fabs(record.weight);
 }
 
 void AccumulatedWeights::shrink(double factor) {
   scale_ *= factor;
   if (scale_ >= kSmallestScale) return;
-  set_.scale_weights(scale_);
+  for (Slot slot = 0; slot < table_.size(); ++slot)
+    table_[slot].weight = static_cast<float>(table_[slot].weight * scale_);
   scale_ = 1.0;
 }
 
 void AccumulatedWeights::seed(Key key, const std::string& name, float weight) {
-  if (set_.find(key, home(key)) != ActiveSet::kNone) return;
-  set_.insert(key, home(key), static_cast<float>(weight / scale_), set_.add_name(name, key));
-  if (set_.full()) prune();
+  if (table_.find(key) != kNobody) return;
+  const Batch one = named(name);
+  reserve(one, 1);
+  names_.keep(table_.add({key, static_cast<float>(weight / scale_)}), one, 0);
+  if (table_.size() == room_) prune();
+}
+
+// The size of the last one that stays: names are spelled for what is as large, and nothing else.
+float AccumulatedWeights::smallest_kept() const {
+  std::vector<float> sizes;
+  sizes.reserve(table_.size());
+  for (Slot slot = 0; slot < table_.size(); ++slot) sizes.push_back(size_of(table_[slot]));
+  if (sizes.size() <= k_) return -1.0F;
+  const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(k_ - 1);
+  std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
+  return *last;
 }
 
 std::vector<Chosen> AccumulatedWeights::top() const {
-  std::vector<ActiveSet::Entry> all = set_.entries();
-  std::erase_if(all, [](const ActiveSet::Entry& entry) { return entry.weight == 0.0F; });
-  std::sort(all.begin(), all.end(), [this](const ActiveSet::Entry& a, const ActiveSet::Entry& b) {
-    const float size_a = std::fabs(a.weight);
-    const float size_b = std::fabs(b.weight);
-    return size_a != size_b ? size_a > size_b : set_.name(a.slot) < set_.name(b.slot);
-  });
-  if (all.size() > k_) all.resize(k_);
+  const float least = smallest_kept();
   std::vector<Chosen> chosen;
-  for (const ActiveSet::Entry& entry : all)
-    chosen.push_back({entry.key, static_cast<float>(entry.weight * scale_), set_.name(entry.slot)});
+  for (Slot slot = 0; slot < table_.size(); ++slot) {
+    const Record& record = table_[slot];
+    if (record.weight == 0.0F || size_of(record) < least) continue;
+    chosen.push_back({record.key, record.weight, names_.spell(slot, record.key)});
+  }
+  if (chosen.size() > k_) {
+    const auto written_first = [](const Chosen& a, const Chosen& b) {
+      const float size_a = size_of({a.key, a.weight});
+      const float size_b = size_of({b.key, b.weight});
+      return size_a != size_b ? size_a > size_b : a.name < b.name;
+    };
+    std::nth_element(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(k_), chosen.end(), written_first);
+    chosen.resize(k_);
+  }
+  for (Chosen& one : chosen) one.weight = static_cast<float>(one.weight * scale_);
   return chosen;
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> AccumulatedWeights::counts() const {
-  return {{"candidates", set_.size()}, {"prunes", prunes_}, {"collisions", set_.collisions()}};
+  return {{"candidates", table_.size()}, {"prunes", prunes_}, {"collisions", names_.collisions()}};
 }
 
 void AccumulatedWeights::save(StateWriter& out) const {
+  const auto record = [this](std::size_t i) -> const Record& { return table_[static_cast<Slot>(i)]; };
   out.put("scale", std::span<const double>(&scale_, 1));
   out.put("prunes", std::span<const std::uint64_t>(&prunes_, 1));
-  set_.save(out);
+  put_each<std::uint64_t>(out, "keys", table_.size(), [&](std::size_t i) { return record(i).key; });
+  put_each<float>(out, "weights", table_.size(), [&](std::size_t i) { return record(i).weight; });
+  names_.save(out, table_.size());
 }
 
 void AccumulatedWeights::load(const StateReader& in) {
   scale_ = of_size(in.doubles("scale"), 1, "scale")[0];
   prunes_ = of_size(in.words("prunes"), 1, "prunes")[0];
-  set_.load(in, home);
+  const auto keys = in.words("keys");
+  const auto weights = of_size(in.floats("weights"), keys.size(), "weights");
+  check_state(keys.size() < room_);
+  table_.reserve(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (table_.find(keys[i]) != kNobody) throw BadState("state: a key twice");
+    table_.add({keys[i], weights[i]});
+  }
+  names_.load(in, keys.size());
 }
 
 }  // namespace fsstream

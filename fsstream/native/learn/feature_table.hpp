@@ -67,6 +67,11 @@ class FeatureTable {
     return find_hashed(mix64(key), key);
   }
 
+  // The key will be looked for soon. Inlined always: a call that does nothing else would be left out.
+  [[gnu::always_inline]] void ask_for(Key key) const {
+    if (!direct_) __builtin_prefetch(index_.data() + home(mix64(key)), 1);
+  }
+
   // The slots of a row's keys: all cells are asked for before the first is read.
   void find_all(const Key* keys, std::size_t count, Slot* found) {
     if (direct_) {
@@ -88,6 +93,12 @@ class FeatureTable {
     records_.push_back(record);
     file(slot, record.key);
     return slot;
+  }
+
+  // No records, and room for as many as before.
+  void clear() {
+    records_.clear();
+    std::fill(index_.begin(), index_.end(), kNobody);
   }
 
   // Gives the slot of one key to the record of another.

@@ -41,8 +41,8 @@ double SeatedWeights::move(const Batch& batch, const Member& member, double step
   return moved;
 }
 
-Slot SeatedWeights::offer(const Batch& batch, std::size_t j, Key key, double weight) {
-  if (!set_.admits(key, std::abs(weight))) return kNobody;
+Slot SeatedWeights::enter(const Batch& batch, std::size_t j, Key key, double weight) {
+  ++entered_;
   if (full())
     table_.replace(set_.weakest(), {key});
   else
@@ -54,10 +54,7 @@ Slot SeatedWeights::offer(const Batch& batch, std::size_t j, Key key, double wei
 
 void SeatedWeights::seed(Key key, const std::string& name, double weight) {
   if (holds(key)) return;
-  Batch one;
-  one.start(name, nullptr);
-  one.naming = Naming::kText;
-  one.names.push_back({0, static_cast<std::uint32_t>(name.size())});
+  const Batch one = named(name);
   reserve(one, 1);
   offer(one, 0, key, weight);
 }

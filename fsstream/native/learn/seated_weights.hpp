@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ class SeatedWeights {
   Slot find(Key key) const { return table_.find(key); }
   Slot weakest() const { return set_.weakest(); }
   std::uint64_t collisions() const { return names_.collisions(); }
+  // How often a seat was taken: unless that rises, nobody new has one.
+  std::uint64_t entered() const { return entered_; }
 
   std::size_t seats_with(std::size_t entries) const { return std::min(size() + entries, k_); }
   std::size_t bytes_with(std::size_t seats) const {
@@ -59,7 +62,9 @@ class SeatedWeights {
   // Adds step x to a member; returns its weight then.
   double move(const Batch& batch, const Member& member, double step);
   // A seat for entry j with this weight, or kNobody when it is too weak.
-  Slot offer(const Batch& batch, std::size_t j, Key key, double weight);
+  Slot offer(const Batch& batch, std::size_t j, Key key, double weight) {
+    return set_.admits(key, std::abs(weight)) ? enter(batch, j, key, weight) : kNobody;
+  }
   // The same without a batch.
   void seed(Key key, const std::string& name, double weight);
 
@@ -76,12 +81,14 @@ class SeatedWeights {
   struct Record {
     Key key = 0;
   };
+  Slot enter(const Batch& batch, std::size_t j, Key key, double weight);
 
   std::size_t k_;
   BudgetSet set_;
   FeatureTable<Record> table_;  // a slot is a seat
   SlotNames names_;
   double scale_ = 1.0;
+  std::uint64_t entered_ = 0;
   Buffer<Slot> found_;           // seats of the row's entries
   std::vector<Member> members_;  // those that have one
   std::vector<std::size_t> others_;

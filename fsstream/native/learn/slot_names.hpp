@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/batch.hpp"
@@ -13,6 +14,15 @@
 #include "sketch/name_pool.hpp"
 
 namespace fsstream {
+
+// One entry of this name, for a feature that comes without a batch; the name must outlive it.
+inline Batch named(std::string_view name) {
+  Batch one;
+  one.start(name, nullptr);
+  one.naming = Naming::kText;
+  one.names.push_back({0, static_cast<std::uint32_t>(name.size())});
+  return one;
+}
 
 class SlotNames {
  public:
@@ -39,6 +49,16 @@ class SlotNames {
     dead_ += refs_[slot].pooled() ? refs_[slot].length : 0;
     refs_[slot] = pool_.add(batch, j);
     if (dead_ > kWaste && dead_ > pool_.bytes() / 2) compact();
+  }
+
+  // Slot i gets the name of slot kept[i]; all others are forgotten.
+  void keep_only(const std::vector<Slot>& kept) {
+    if (refs_.empty()) return;
+    Buffer<NameRef> refs;
+    refs.reserve(kept.size());
+    for (const Slot slot : kept) refs.push_back(refs_[slot]);
+    refs_ = std::move(refs);
+    compact();
   }
 
   // Counts it when the slot's key is met under another name than it came with.

@@ -45,9 +45,12 @@ class ThresholdedWeights : public Weights {
     const double step = coefficient / seats_.scale();
     seats_.reserve(batch, seats_.others().size());
     for (const auto& member : seats_.members()) seats_.move(batch, member, step);
+    const std::uint64_t entered = seats_.entered();
     for (const std::size_t j : seats_.others()) {
       const double change = step * static_cast<double>(batch.values[j]);
-      if (change != 0.0 && !seats_.holds(batch.keys[j])) visit(batch, j, change);  // held: twice in the row
+      if (change == 0.0) continue;
+      if (seats_.entered() != entered && seats_.holds(batch.keys[j])) continue;  // twice in the row
+      visit(batch, j, change);
     }
   }
   // The seat, or kNobody when the weight is too small.
