@@ -1,17 +1,23 @@
 """Figures 2, 3, 5 and 6 of "MISSION: Ultra Large-Scale Feature Selection using Count-Sketches".
 
     python scripts/mission_figures.py transition [--trials 20] [--plot FILE.svg]
-    python scripts/mission_figures.py memory [--trials 20] [--plot FILE.svg]
-    python scripts/mission_figures.py ratio DATA [--plot FILE.svg]
+    python scripts/mission_figures.py memory [--trials 20] [--columns 100,1000,10000,100000,1000000]
+        [--row-entries 50] [--literal] [--first-step] [--plot FILE.svg]
+    python scripts/mission_figures.py ratio DATA [--k 1000] [--plot FILE.svg]
     python scripts/mission_figures.py rounds DATA [--rounds 5] [--plot FILE.svg]
 
 DATA is the folder of data sets. Tables go to standard output.
 
 transition  Figure 2: the fewest rows (of a grid) from which a binary vector on k of p = 1000 columns is
             found in more than half of the trials; full gradients, gamma falling.
-memory      Figure 3: the smallest sketch that finds k = 5 columns of p = 10^2 to 10^6 from 100 rows as
-            often as the identity sketch does on the same draws, with a power of p and log(p)^2 as fits.
-ratio       Figure 5: accuracy on dna15 against cells a row for each of the k features.
+memory      Figure 3: the smallest sketch that finds k = 5 of p columns in each draw in which the identity
+            sketch does, and laws for it. Rows are Gaussian in all columns, 100 of them, or sparse with
+            --row-entries columns each, and 20 for each column. --literal: a numpy twin in which exactly k
+            features count at each moment, where k to 2 k do in the learner. --first-step: the smallest
+            sketch of the first full gradient of dense rows whose heaviest column is of the support in half
+            of the draws.
+ratio       Figure 5: accuracy on dna15 against cells a row for each of the k features; iht, and batch-iht
+            with 16 entries a class for each of them (the paper: 8,388,608 for 500,000), have no sketch.
 rounds      Figure 6: test accuracy after each round of reads (200 bases) sampled from the genomes until
             a tenth of the bases are covered; 12-mers, both strands as one.
 """
@@ -20,25 +26,24 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import math
 import tempfile
 from pathlib import Path
 
 import numpy as np
+import sketch_size
 from barda_plot import line_chart
 from planted_regression import Rule, planted
 from reproduce_mission import command, files, measure
 
 SPARSITIES = (2, 4, 6, 8, 10)
 ROWS = tuple(range(20, 221, 20))
-COOLED = {"passes": 200, "full": True, "cooling": 20}
 TRANSITION = {
-    "mission": Rule("mission", {"sketch": "identity"}, **COOLED),
+    "mission": sketch_size.IDENTITY,
     "iht": Rule("iht", {}, rates=(0.25,), passes=200, full=True),
 }
-WIDEST = 1 << 22
-# Columns, and at most so many draws: a step with 10^6 columns reads a matrix of 400 MB.
-DIMENSIONS = {100: 100, 1_000: 100, 10_000: 20, 100_000: 5, 1_000_000: 2}
-RATIOS = (1, 4, 16, 64)
+RATIOS = (0.25, 1, 4, 16, 64)
+BATCH_IHT_RATIO = 16
 READ, LETTERS = 200, "12"
 SHAPE = ["--format", "seq", "--kmer", LETTERS, "--canonical", "--loss", "softmax", "--memory", "3GB"]
 CURVES = {
@@ -49,14 +54,14 @@ CURVES = {
 }
 
 
-def found_by(rule: Rule, n: int, p: int, k: int, trials: int, least: float = 0) -> int:
-    """Draws whose support is found, exactly; no more draws than show that they are fewer than `least`."""
-    found = 0
+def half_found(rule: Rule, n: int, p: int, k: int, trials: int) -> bool:
+    """Whether the support is found in more than half of the draws; no more of them than tell."""
+    counts = {True: 0, False: 0}
     for seed in range(trials):
-        found += rule.finds(planted(n, p, k, seed))
-        if found + trials - 1 - seed < least:
+        counts[rule.finds(planted(n, p, k, seed))] += 1
+        if 2 * counts[True] > trials or 2 * counts[False] >= trials:
             break
-    return found
+    return 2 * counts[True] > trials
 
 
 def transition(options: argparse.Namespace) -> dict[str, list[float]]:
@@ -68,8 +73,7 @@ def transition(options: argparse.Namespace) -> dict[str, list[float]]:
             low, high = 0, len(ROWS)
             while low < high:
                 middle = (low + high) // 2
-                half = options.trials // 2 + 1
-                enough = found_by(rule, ROWS[middle], 1000, k, options.trials, half) >= half
+                enough = half_found(rule, ROWS[middle], 1000, k, options.trials)
                 low, high = (low, middle) if enough else (middle + 1, high)
             curves.setdefault(name, []).append((*ROWS, ROWS[-1] + 20)[low])
         print(f"| {k} | " + " | ".join(str(curve[-1]) for curve in curves.values()) + " |", flush=True)
@@ -77,44 +81,45 @@ def transition(options: argparse.Namespace) -> dict[str, list[float]]:
 
 
 def memory(options: argparse.Namespace) -> dict[str, list[float]]:
-    """Cells (three rows) of the narrowest sketch for each p, and two laws for them, as powers of two."""
-    cells: list[float] = []
-    width = 16
-    print("| p | draws | identity sketch finds | the sketch finds | cells |\n|---|---|---|---|---|")
-    for p, most in DIMENSIONS.items():
-        trials = min(options.trials, most)
-        exact = found_by(TRANSITION["mission"], 100, p, 5, trials)
-        while width < WIDEST:
-            sketch = Rule("mission", {"sketch_width": width, "active": "estimated"}, **COOLED)
-            found = found_by(sketch, 100, p, 5, trials, exact)
-            if found >= exact:
-                break
-            width *= 2
-        cells.append(3.0 * width)
-        print(f"| {p} | {trials} | {exact} | {found} | {cells[-1]:.0f} |", flush=True)
-    logs, sizes = np.log(list(DIMENSIONS)), np.log(cells)
-    power, start = np.polyfit(logs, sizes, 1)
-    factor = float(np.mean(sizes - 2 * np.log(logs)))
-    fits = {"power of p": start + power * logs, "log(p)^2": factor + 2 * np.log(logs)}
-    print(f"cells = {np.exp(start):.2f} p^{power:.2f}, or {np.exp(factor):.2f} log(p)^2")
-    for name, fit in fits.items():
-        print(f"{name}: logarithms off by {np.sqrt(np.mean((fit - sizes) ** 2)):.2f}")
-    return {name: (curve / np.log(2)).tolist() for name, curve in {"cells": sizes, **fits}.items()}
+    """Cells for each p, with the laws that they may follow, as powers of two."""
+    dimensions = options.columns
+    sketch = sketch_size.Literal if options.literal else sketch_size.learner
+    squared = {"log(p)^2": np.log(dimensions) ** 2}
+    if options.first_step:
+        cells = sketch_size.first_step(dimensions, options.trials)
+    elif options.row_entries:
+        cells = sketch_size.sizes(
+            dimensions,
+            options.trials,
+            lambda p, seed: sketch_size.sparse(p, seed, options.row_entries),
+            sketch,
+        )
+        return sketch_size.fits(dimensions, cells, {"log(p)": np.log(dimensions), **squared})
+    else:
+        cells = sketch_size.sizes(dimensions, options.trials, sketch_size.dense, sketch)
+    return sketch_size.fits(dimensions, cells, {"p log(p)": dimensions * np.log(dimensions), **squared})
 
 
 def ratio(options: argparse.Namespace) -> dict[str, list[float]]:
-    """Accuracy for each ratio; batch-iht has a table of as many entries as the sketch has cells."""
+    """Accuracy for each ratio, rounded up to a power of two; the baselines are the same at all of them."""
     train, test = files(options.data, "dna15")
     curves: dict[str, list[float]] = {}
-    for cells in RATIOS:
-        width = 1 << (cells * options.k - 1).bit_length()
-        room = {"mission": f"sketch_width={width}", "batch-iht": f"table={3 * width}"}
-        for name, method in CURVES.items():
-            size = room.get(name.partition(",")[0])
-            more = [] if size is None else ["--set", size]
-            found = measure(train, test, [*SHAPE, "--k", str(options.k), *method, *more])
-            curves.setdefault(name, []).append(found["accuracy"])
-            print(f"| {cells} | {name} | {found['accuracy']:.4f} |", flush=True)
+
+    def width(cells: float) -> int:
+        return 1 << (math.ceil(cells * options.k) - 1).bit_length()
+
+    def accuracy(name: str, *size: str) -> float:
+        found = measure(train, test, [*SHAPE, "--k", str(options.k), *CURVES[name], *size])
+        told = f"{found['accuracy']:.4f} | {found['seconds']:.0f} s"
+        print(f"| {name} | {' '.join(size[1:])} | {told} |", flush=True)
+        return found["accuracy"]
+
+    for name in CURVES:
+        if name.startswith("mission"):
+            curves[name] = [accuracy(name, "--set", f"sketch_width={width(cells)}") for cells in RATIOS]
+        else:
+            size = ["--set", f"table={width(BATCH_IHT_RATIO)}"] if name == "batch-iht" else []
+            curves[name] = [accuracy(name, *size)] * len(RATIOS)
     return curves
 
 
@@ -155,10 +160,15 @@ def rounds(options: argparse.Namespace) -> dict[str, list[float]]:
     return curves
 
 
+def numbers(text: str) -> np.ndarray:
+    """Of a list with commas."""
+    return np.array([int(number) for number in text.split(",")])
+
+
 EXPERIMENTS = {"transition": transition, "memory": memory, "ratio": ratio, "rounds": rounds}
 AXES = {
     "transition": ("Rows needed to find k of 1000 columns", lambda _: list(SPARSITIES)),
-    "memory": ("Cells needed, as powers of two, by columns p", lambda _: list(DIMENSIONS)),
+    "memory": ("Cells needed, as powers of two, by columns p", lambda options: list(options.columns)),
     "ratio": ("dna15: accuracy by cells a row and feature", lambda _: list(RATIOS)),
     "rounds": ("17 genomes: accuracy by round of reads", lambda options: list(range(1, options.rounds + 1))),
 }
@@ -171,6 +181,10 @@ def main() -> None:
     parser.add_argument("data", type=Path, nargs="?", default=Path())
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--columns", type=numbers, default=numbers("100,1000,10000,100000,1000000"))
+    parser.add_argument("--row-entries", type=int, default=0)
+    parser.add_argument("--literal", action="store_true")
+    parser.add_argument("--first-step", action="store_true")
     parser.add_argument("--k", type=int, default=1000)
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
