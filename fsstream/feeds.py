@@ -217,8 +217,9 @@ class RowFeed(StreamFeed):
 
     def _count(self, rows: int) -> None:
         before, self.aim.rows = self.aim.rows, self.aim.rows + rows
-        one_label = self.aim.kind != "numbers" and len(self.aim.labels) < 2
-        if before < _FIRST_ROWS <= self.aim.rows and one_label:
+        if not before < _FIRST_ROWS <= self.aim.rows:
+            return
+        if self.aim.kind != "numbers" and len(self.aim.labels) < 2:
             self._reading.note(
                 f"the first {_FIRST_ROWS} rows all have one label: is the stream sorted by class? "
                 "use --shuffle"
@@ -348,6 +349,9 @@ class TransposedFeed:
         """Remove what is on disk."""
         self._columns.close()
 
+    def _on_disk(self) -> str:
+        return f", {show_size(self._columns.spilled)} on disk" if self._columns.spilled else ""
+
     def _transpose(self, rows: RowFeed, reading: AnyReading, progress: Progress) -> NDArray[np.float32]:
         self.aim = rows.aim
         targets = []
@@ -359,8 +363,7 @@ class TransposedFeed:
                 )
             targets.append(np.array(batch.targets))
             self._columns.write(batch)
-            spilled = self._columns.spilled
-            progress.update(batch.rows, f", {show_size(spilled)} on disk" if spilled else "")
+            progress.update(batch.rows, self._on_disk)
         self._columns.finish()
         rows.close()
         if self._columns.collisions:

@@ -42,21 +42,20 @@ def json_text(record: dict[str, Any]) -> bytes:
 
 def first_records(selection: Selection, count: int) -> list[dict[str, Any]]:
     """The records of the first ranks."""
-    return [record for record in selection_records(selection) if record["rank"] <= count]
+    return list(selection_records(selection, count))
 
 
-def selection_records(selection: Selection) -> Iterator[dict[str, Any]]:
-    """The records in output order; ranks start at 1 in each class."""
+def selection_records(selection: Selection, most: int | None = None) -> Iterator[dict[str, Any]]:
+    """The records in output order; ranks start at 1 in each class, and end at `most`."""
+    names, weights = selection.names, list(selection.weights)
     rank, current = 0, None
     for index in selection.order:
         label = None if selection.classes is None else selection.classes[index]
         rank = rank + 1 if label == current else 1
         current = label
-        record: dict[str, Any] = {
-            "rank": rank,
-            "feature": selection.names[index],
-            "weight": selection.weights[index],
-        }
+        if most is not None and rank > most:
+            continue
+        record: dict[str, Any] = {"rank": rank, "feature": names[index], "weight": weights[index]}
         if label is not None:
             record["class"] = label
         if selection.groups is not None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from fsstream.units import show_count, show_size, show_time
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fsstream.rows import RowSource
     from fsstream.sources import Input
 
@@ -46,8 +48,8 @@ class Progress:
     def _done(self) -> tuple[int, int | None]:
         return self._source.progress() if self._reads_source else (self._count, None)
 
-    def update(self, count: int, remark: str = "") -> None:
-        """After each batch; cheap unless it is time to show something."""
+    def update(self, count: int, remark: Callable[[], str]) -> None:
+        """After each batch; cheap unless it is time to show something, and the remark with it."""
         self._count += count
         now = time.monotonic()
         if not self._shown or now - self._last < (_BAR_SECONDS if self._use_bar else _LOG_SECONDS):
@@ -57,10 +59,10 @@ class Progress:
         done, total = self._done()
         if self._bar is not None:
             rate = f", {show_count(self._count / seconds)} {self._counted}/s" if self._reads_source else ""
-            self._bar.set_postfix_str(f"{rate}{remark}".removeprefix(", "), refresh=False)
+            self._bar.set_postfix_str(f"{rate}{remark()}".removeprefix(", "), refresh=False)
             self._bar.update(done - self._bar.n)
         else:
-            self._log(seconds, done, total, remark)
+            self._log(seconds, done, total, remark())
 
     def _log(self, seconds: float, done: int, total: int | None, remark: str) -> None:
         speed = done / seconds

@@ -221,10 +221,11 @@ class _Run:
                     self._signals.check()
             self._place, self._begun = self._feed.place, max(0, self._begun - batch.rows)
             self._course.learned(batch.rows)
-            progress.update(
-                batch.rows, f", progressive loss {self._meter.mean:.4f}" if self._meter.rows else ""
-            )
+            progress.update(batch.rows, self._remark)
         self._place = Place()
+
+    def _remark(self) -> str:
+        return f", progressive loss {self._meter.mean:.4f}" if self._meter.rows else ""
 
     def _end_pass(self) -> bool:
         """Whether the learner wants another pass; work that is not saved half done is left at a signal."""

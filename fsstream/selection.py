@@ -64,11 +64,12 @@ class Selection:
     @property
     def order(self) -> list[int]:
         """Output order: class after class, larger |weight| first, then the name in byte order."""
-        size = np.abs(self.weights)
+        sizes = (-np.abs(self.weights)).tolist()
         classes = self.classes or [""] * len(self)
         rank_of_class = {label: rank for rank, label in enumerate(dict.fromkeys(classes))}
-        names = self.raw_names
-        return sorted(range(len(self)), key=lambda i: (rank_of_class[classes[i]], -size[i], names[i]))
+        ranks = [rank_of_class[label] for label in classes]
+        keys = list(zip(ranks, sizes, self.raw_names, strict=True))
+        return sorted(range(len(self)), key=keys.__getitem__)
 
     def ranked(self) -> Selection:
         """The same features in output order."""

@@ -55,6 +55,8 @@ class Bootstrap:
 
     def update(self, batch: Batch) -> None:
         """Every replicate learns the rows as often as it drew them."""
+        if not self._kernels:
+            return
         importance = np.array(batch.importance)
         for replicate, kernel in enumerate(self._kernels):
             draws = poisson_draws(self._seed, replicate, self._rows, batch.rows)

@@ -77,17 +77,23 @@ std::optional<Fault> LabelMap::look_up_number(double value, Known& found) const 
 }
 
 std::optional<LabelMap::Problem> LabelMap::resolve(Batch& batch) {
-  std::string_view last_text;
-  Known known{kUnknown, 1.0F};
+  // Labels repeat: nearly all rows of two classes are settled by comparing with the last two spellings.
+  std::optional<std::string_view> last_text;
+  std::optional<std::string_view> other_text;
+  Known last{kUnknown, 1.0F};
+  Known other = last;
   for (std::size_t row = 0; row < batch.rows(); ++row) {
     const std::string_view text = batch.view(batch.labels[row]);
-    // Labels repeat: most rows are settled by one comparison.
-    if (row == 0 || text != last_text) {
-      if (const auto fault = look_up(text, batch.label_values[row], known)) return Problem{row, *fault};
+    if (text != last_text) {
+      std::swap(last_text, other_text);
+      std::swap(last, other);
+    }
+    if (text != last_text) {
+      if (const auto fault = look_up(text, batch.label_values[row], last)) return Problem{row, *fault};
       last_text = text;
     }
-    batch.targets[row] = known.target;
-    batch.importance[row] *= known.weight;
+    batch.targets[row] = last.target;
+    batch.importance[row] *= last.weight;
     if (std::isinf(batch.importance[row])) return Problem{row, kTooHeavy};
   }
   return std::nullopt;
