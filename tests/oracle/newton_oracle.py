@@ -106,6 +106,7 @@ class NewtonOracle:
         self.weights: dict[int, F] = {}
         self.evidence: dict[int, Evidence] = {}
         self.intercept = self.intercept_evidence = self.threshold = 0.0
+        self.scale, self.scale_evidence = 1.0, 0.0
         self.rows = self.entries = 0
         self.losses = self.plain_losses = self.targets = self.importance = 0.0
 
@@ -137,9 +138,8 @@ class NewtonOracle:
         row.sort(key=lambda entry: entry[0] not in self.weights)  # active features first
         before = dict(self.weights)
         self.shrink(row)
-        u = self.intercept + in_lanes(
-            [float(self.weights[key]) * float(x) for key, x in row if key in self.weights]
-        )
+        s = in_lanes([float(self.weights[key]) * float(x) for key, x in row if key in self.weights])
+        u = self.intercept + self.scale * s
         self.rows += 1
         self.meet(u, y, importance)
         self.calibration.meet(u, y, importance, self.rows)
@@ -147,15 +147,18 @@ class NewtonOracle:
         if importance <= 0:  # a row that only asks
             self.weights = before
             return u
-        v = F(importance * max(curvature(self.loss, u, y), 1e-4))
+        whole = importance * max(curvature(self.loss, u, y), 1e-4)
+        v = F(whole * self.scale * self.scale)
         estimates = {key: self.sketch.query(key) for key, _ in row}
         known = {key: self.weigh(key, x, v, estimates) for key, x in row}
         for key, after in known.items():  # all were read before any is changed
             mine = self.evidence[key] if key in self.weights else self.cell(key)
             mine.scaled, mine.count = after.scaled, after.count
-        self.intercept_evidence += float(v)
+        self.intercept_evidence += whole
+        if self.loss != "squared":
+            self.scale_evidence += whole * s * s
         self.entries += len(row)
-        self.move(row, u, y, importance, known, estimates)
+        self.move(row, s, u, y, importance, known, estimates)
         return u
 
     def shrink(self, row) -> None:
@@ -176,6 +179,7 @@ class NewtonOracle:
         for known in [*self.cells.values(), *self.evidence.values()]:
             known.fade(F(self.fading))
         self.intercept_evidence *= self.fading
+        self.scale_evidence *= self.fading
         self.threshold *= self.fading
         self.fading = 1.0
 
@@ -189,23 +193,27 @@ class NewtonOracle:
             scaled = typical
         return Evidence(scaled + v * square, known.count + v)
 
-    def move(self, row, u: float, y: float, importance: float, known, estimates) -> None:
+    def move(self, row, s: float, u: float, y: float, importance: float, known, estimates) -> None:
         rate = {key: self.rate(known[key]) for key, _ in row}
         rate0 = 1 / (self.intercept_evidence + self.prior) if self.with_intercept else 0.0
+        scale_rate = 0.0 if self.loss == "squared" else 1 / (100 + self.scale_evidence)
+        g = self.scale
         active = {key for key, _ in row if key in self.weights}
         pull = {key: float(rate[key] * (x * x)) for key, x in row}
-        q_active = rate0 + in_lanes([pull[key] for key, _ in row if key in active])
-        q_all = q_active + in_lanes([pull[key] for key, _ in row if key not in active])
+        own = g * g * in_lanes([pull[key] for key, _ in row if key in active])
+        q_active = rate0 + scale_rate * s * s + own
+        q_all = q_active + g * g * in_lanes([pull[key] for key, _ in row if key not in active])
         u_active = flow(self.loss, u, y, importance * q_active) / q_active if q_active else 0.0
         u_all = flow(self.loss, u, y, importance * q_all) / q_all if q_all else 0.0
         self.intercept += u_active * rate0
+        self.scale = min(max(g + u_active * scale_rate * s, 1 / 16), 16.0)
         entering = []
         for key, x in row:
             step = rate[key] * x
             if key in active:
-                self.weights[key] += F(u_active) * step
+                self.weights[key] += F(u_active * g) * step
                 continue
-            moved = F(u_all) * step * np.sqrt(known[key].scaled / known[key].count)
+            moved = F(u_all * g) * step * np.sqrt(known[key].scaled / known[key].count)
             self.sketch.add(key, moved)
             entering.append((key, estimates[key] + moved))
         for key, contribution in entering:
@@ -234,7 +242,7 @@ class NewtonOracle:
         self.threshold = fourth_power(float(F(ranked[self.k - 1][0])))
 
     def selected(self) -> dict[int, F]:
-        slope = F(self.calibration.line()[0])
+        slope = F(self.calibration.line()[0] * self.scale)
         return {key: slope * self.weights[key] for _, key in self.ranked()[: self.k] if self.weights[key]}
 
     def calibrated_intercept(self) -> float:

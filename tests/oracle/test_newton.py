@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsstream.algorithms.learner import Common, Task
+from fsstream.algorithms.merging.newton import in_scale
+from fsstream.algorithms.merging.shards import Shards
 from fsstream.algorithms.mission import Mission
-from fsstream.algorithms.mission_parameters import MissionParameters
-from fsstream.errors import UsageError
+from fsstream.algorithms.mission_parameters import MissionParameters, numbers_of_part
+from fsstream.errors import CorruptError, UsageError
 from tests.oracle.newton_oracle import NewtonOracle, flow, follow
 from tests.oracle.test_mission import LOSSES, as_rows, batch_of, draw_rows, selected
 
@@ -89,15 +91,59 @@ def test_scores_that_are_too_large_make_weights_smaller(loss):
 
 def test_rows_that_come_again_say_nothing_of_rows_to_come():
     data = draw_rows(6, 200, 30, "logistic")
-    twice, once = learner(10, "logistic", {"passes": 2}), learner(10, "logistic")
-    for _ in range(2):
-        twice.update(batch_of(data))
-        twice.end_pass()
-    once.update(batch_of(data))
-    once.update(batch_of(data))
-    assert selected(twice) != selected(once)
-    once.kernel.repeat_rows()
-    assert selected(twice) == selected(once)
+    ours = learner(10, "logistic", {"passes": 2})
+    ours.update(batch_of(data))
+    ours.end_pass()
+    scale = scale_of(ours)
+    assert scale != 1
+    ours.update(batch_of(data))
+    state = ours.state()
+    learned = dict(zip(state["active_keys"].tolist(), state["active_weights"].tolist(), strict=True))
+    assert scale_of(ours) == scale
+    assert selected(ours) == pytest.approx({key: scale * learned[key] for key in selected(ours)}, rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_a_common_scale_is_learned_where_scores_have_one(loss):
+    """Many features that say the same: each is too small while it waits for its rows."""
+    rng = np.random.default_rng(9)
+    size = 20
+    keys = np.concatenate([rng.choice(2_000, size, replace=False) for _ in range(2_000)]).astype(np.uint64)
+    sides = np.where(np.arange(2_000) % 2 == 0, 1.0, -1.0)
+    targets = np.sign(sides[keys.astype(np.int64)].reshape(-1, size).sum(axis=1) + 0.5).astype(np.float32)
+    starts = np.arange(0, 2_000 * size + 1, size, dtype=np.uint64)
+    rows = batch_of((starts, keys, np.ones(len(keys), np.float32), targets, np.ones(2_000, np.float32)))
+    ours = learner(2_000, loss, sketch_width=1 << 14)
+    ours.update(rows)
+    assert scale_of(ours) == 1 if loss == "squared" else scale_of(ours) > 1.01
+
+
+@pytest.mark.parametrize("scale", [0.25, 3.0])
+def test_a_state_in_another_scale_says_the_same(scale):
+    data = draw_rows(7, 300, 40, "logistic")
+    ours, other = learner(60, "logistic"), learner(60, "logistic")
+    ours.update(batch_of(data))
+    other.restore(in_scale(ours.state(), scale, numbers_of_part(ours.depth)))
+    assert scale_of(other) == scale
+    assert selected(other) == pytest.approx(selected(ours), rel=1e-5)
+    assert other.kernel.intercept == ours.kernel.intercept
+    own, changed = ours.state()["sketch"].reshape(-1, 16), other.state()["sketch"].reshape(-1, 16)
+    part = numbers_of_part(ours.depth)
+    np.testing.assert_allclose(changed[:, :-part] * scale, own[:, :-part] * scale_of(ours), rtol=1e-5)
+
+
+def test_a_state_of_another_version_is_refused():
+    ours = learner(5, "logistic")
+    ours.update(batch_of(draw_rows(7, 50, 20, "logistic")))
+    state = {**ours.state(), "newton": ours.state()["newton"][:11]}
+    with pytest.raises(CorruptError, match="newton"):
+        learner(5, "logistic").restore(state)
+    with pytest.raises(CorruptError, match="newton"):
+        ours.merged(Shards([state, state], [50, 50]))
+
+
+def scale_of(ours: Mission) -> float:
+    return float(ours.state()["newton"][11])
 
 
 def test_a_huge_value_in_a_small_column_does_not_throw_the_score():

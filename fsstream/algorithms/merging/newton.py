@@ -14,8 +14,11 @@ import numpy as np
 
 from fsstream.algorithms.merging.shards import Features
 from fsstream.algorithms.merging.sketched import hand_over
+from fsstream.errors import CorruptError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from fsstream._native import BlockSketch
@@ -24,18 +27,24 @@ if TYPE_CHECKING:
     State = dict[str, NDArray[Any]]
 
 
+NUMBERS = 14  # in the array that `newton` describes
+
+
 def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
     """One output.
 
     numbers: intercept, its evidence, entries, threshold, losses of late and their weight, fading, losses,
-    losses without any feature, targets, weight of rows.
+    losses without any feature, targets, weight of rows, scale, its evidence, whether it learns.
     """
+    shards = with_one_scale(shards, part)
     numbers = np.stack([state["newton"] for state in shards.states])
     fading = numbers[:, 6].copy()
     numbers[:, 1] *= fading
     numbers[:, 3] *= fading
+    numbers[:, 12] *= fading
     merged = shards.total(list(numbers))
     merged[0], merged[3], merged[6] = shards.mean(list(numbers[:, 0])), numbers[:, 3].min(), 1.0
+    merged[11], merged[13] = numbers[0, 11], numbers[:, 13].min()
     counts = shards.count("rows")
     features = Features.union(shards, "active_")
     shared = [pairs_of(state["sketch"], part).astype(np.float64) for state in shards.states]
@@ -67,6 +76,37 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
         "sketch": with_pairs(sketch.cells(), cells, part),
         "collisions": shards.count("collisions"),
     }
+
+
+def with_one_scale(shards: Shards, part: int) -> Shards:
+    """The same weights, with the mean of the shards' scales for all (native/learn/common_scale.hpp)."""
+    if any(len(state["newton"]) != NUMBERS for state in shards.states):
+        raise CorruptError("the saved state is of another version: wrong size of newton")
+    scale = float(shards.mean([state["newton"][11] for state in shards.states]))
+    return shards.with_states([in_scale(state, scale, part) for state in shards.states])
+
+
+def in_scale(state: Mapping[str, NDArray[Any]], scale: float, part: int) -> Mapping[str, NDArray[Any]]:
+    """A state whose weights times `scale` are what its weights times its own scale were.
+
+    Evidence has the square of a scale in it, a threshold the fourth power of a weight times evidence.
+    """
+    grown = float(state["newton"][11]) / scale
+    if grown == 1.0:
+        return state
+    numbers = state["newton"].copy()
+    numbers[3] *= grown**2
+    numbers[11] = scale
+    blocks = state["sketch"].reshape(-1, 16).astype(np.float64)
+    blocks[:, :-part] *= grown
+    blocks[:, -part:] /= grown**2
+    changed = {
+        "newton": numbers,
+        "sketch": blocks.astype(np.float32).ravel(),
+        "active_weights": (state["active_weights"] * grown).astype(np.float32),
+        "active_evidence": (state["active_evidence"] / grown**2).astype(np.float32),
+    }
+    return {**{name: state[name] for name in state}, **changed}
 
 
 def calibration(shards: Shards) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@
 #include "core/dot.hpp"
 #include "core/errors.hpp"
 #include "learn/flow.hpp"
+#include "learn/limits.hpp"
 #include "sketch/warm_up.hpp"
 
 namespace fsstream {
@@ -28,6 +29,7 @@ Newton::Newton(Loss loss, BlockSketch sketch, std::size_t k, bool intercept, std
       with_intercept_(intercept),
       memory_(memory),
       active_(2 * k, kNumbers),
+      scale_(loss),
       calibration_(loss, intercept),
       forget_(forget) {}
 
@@ -86,7 +88,8 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   const std::size_t first = batch.row_begin(row);
   const std::size_t size = batch.row_end(row) - first;
   if (forget_ < 1.0) fade();
-  const double score = intercept_ + look_up(batch, first, size, hashed);
+  const double sum = look_up(batch, first, size, hashed);
+  const double score = intercept_ + scale_.value * sum;
   if (!std::isfinite(score))
     throw Diverged("the weights left the range of numbers at row " + std::to_string(rows_ + 1) +
                    "\nscale the rows (--normalize l2) or leave out columns of huge numbers");
@@ -100,8 +103,8 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
     prior_.entries += 1.0;
     return score;
   }
-  gather_evidence(static_cast<float>(importance * std::max(loss.curvature(), Evidence::kLeastCurvature)));
-  move(loss, importance);
+  gather_evidence(importance * std::max(loss.curvature(), Evidence::kLeastCurvature), sum);
+  move(loss, importance, sum);
   admit(batch, first, hashed, hashed + size);
   return score;
 }
@@ -157,7 +160,8 @@ void Newton::write_numbers(float step) {
 
 // P and C of every feature of the row with this row's share, what the sketch says of the others, and how many
 // entries count. Nothing is changed before all is read.
-void Newton::gather_evidence(float v) {
+void Newton::gather_evidence(double row_evidence, double sum) {
+  const auto v = static_cast<float>(row_evidence * scale_.value * scale_.value);
   const std::size_t at = others_at_;
   const BlockRows rows = sketch_.rows(others_hashed_, 0);
   sketch_.kernels().estimate_and_pairs(rows, others_, estimates_.data() + at, scaled_.data() + at, counts_.data() + at);
@@ -165,11 +169,12 @@ void Newton::gather_evidence(float v) {
                                         estimates_.data(), terms_.data()) +
                               row_.meet(other_values_.data(), others_, v, false, scaled_.data() + at,
                                         counts_.data() + at, estimates_.data() + at, terms_.data() + at);
-  intercept_evidence_ += v;
+  intercept_evidence_ += row_evidence;
+  scale_.meet(sum, row_evidence);
   prior_.entries += 1.0 + static_cast<double>(entries);
 }
 
-void Newton::move(const RowLoss& loss, double h) {
+void Newton::move(const RowLoss& loss, double h, double sum) {
   const double prior_evidence = prior();
   const auto prior_count = static_cast<float>(prior_evidence);
   const std::size_t at = others_at_;
@@ -177,13 +182,17 @@ void Newton::move(const RowLoss& loss, double h) {
   row_.rate(active_values_.data(), actives_, prior_count, scaled_.data(), counts_.data(), steps_.data(), terms_.data());
   row_.rate(other_values_.data(), others_, prior_count, scaled_.data() + at, counts_.data() + at, steps_.data() + at,
             terms_.data() + at);
-  const double active_pull = rate0 + row_.sum(terms_.data(), actives_);
-  const double all_pull = active_pull + row_.sum(terms_.data() + at, others_);
+  const double scale = scale_.value;
+  const double square = scale * scale;
+  const double scale_rate = scale_.rate();
+  const double active_pull = rate0 + scale_rate * sum * sum + square * row_.sum(terms_.data(), actives_);
+  const double all_pull = active_pull + square * row_.sum(terms_.data() + at, others_);
   const double active_step = active_pull > 0.0 ? loss.flow(h * active_pull) / active_pull : 0.0;
   const double other_step = all_pull > 0.0 ? loss.flow(h * all_pull) / all_pull : 0.0;
   intercept_ += active_step * rate0;
-  write_numbers(static_cast<float>(active_step));
-  entering_ = row_.claim(others_, static_cast<float>(other_step), prior_count, threshold_, scaled_.data() + at,
+  scale_.move(active_step * scale_rate * sum);
+  write_numbers(static_cast<float>(active_step * scale));
+  entering_ = row_.claim(others_, static_cast<float>(other_step * scale), prior_count, threshold_, scaled_.data() + at,
                          counts_.data() + at, estimates_.data() + at, steps_.data() + at, claims_.data());
   const BlockRows rows = sketch_.rows(others_hashed_, 0);
   sketch_.kernels().add_and_set_pairs(rows, others_, steps_.data() + at, scaled_.data() + at, counts_.data() + at);
@@ -224,6 +233,7 @@ void Newton::fade() {
     set(entry.slot, entry.weight, known);
   }
   intercept_evidence_ *= fading_;
+  scale_.evidence *= fading_;
   threshold_ *= fading_;
   fading_ = 1.0;
 }
@@ -285,7 +295,7 @@ std::vector<Chosen> Newton::top() const {
     return a.claim != b.claim ? a.claim > b.claim : a.chosen.name < b.chosen.name;
   });
   if (all.size() > k_) all.resize(k_);
-  const auto trust = static_cast<float>(calibration_.line().slope);
+  const auto trust = static_cast<float>(calibration_.line().slope * scale_.value);
   std::vector<Chosen> chosen;
   for (Candidate& candidate : all) {
     candidate.chosen.weight *= trust;
@@ -301,9 +311,10 @@ std::pair<double, double> Newton::take_progress() {
 }
 
 void Newton::save(StateWriter& out) const {
-  const double numbers[] = {intercept_,          intercept_evidence_, prior_.entries, threshold_,
-                            progressive_loss_,   progressive_weight_, fading_,        prior_.losses,
-                            prior_.plain_losses, prior_.targets,      prior_.weight};
+  const double numbers[] = {intercept_,          intercept_evidence_,      prior_.entries, threshold_,
+                            progressive_loss_,   progressive_weight_,      fading_,        prior_.losses,
+                            prior_.plain_losses, prior_.targets,           prior_.weight,  scale_.value,
+                            scale_.evidence,     scale_.learns ? 1.0 : 0.0};
   out.put("newton", std::span<const double>(numbers));
   const std::uint64_t counts[] = {rows_, prunes_};
   out.put("rows", std::span<const std::uint64_t>(counts));
@@ -318,7 +329,7 @@ void Newton::save(StateWriter& out) const {
 }
 
 void Newton::load(const StateReader& in) {
-  const auto numbers = of_size(in.doubles("newton"), 11, "newton");
+  const auto numbers = of_size(in.doubles("newton"), 14, "newton");
   intercept_ = numbers[0];
   intercept_evidence_ = numbers[1];
   prior_ = {numbers[2], numbers[7], numbers[8], numbers[9], numbers[10]};
@@ -326,6 +337,10 @@ void Newton::load(const StateReader& in) {
   progressive_loss_ = numbers[4];
   progressive_weight_ = numbers[5];
   fading_ = numbers[6];
+  check_state(numbers[11] > 0.0 && numbers[12] >= 0.0);
+  scale_.value = numbers[11];
+  scale_.evidence = numbers[12];
+  scale_.learns = numbers[13] != 0.0;
   const auto counts = of_size(in.words("rows"), 2, "rows");
   rows_ = counts[0];
   prunes_ = counts[1];

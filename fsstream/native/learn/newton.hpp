@@ -1,13 +1,14 @@
 // Newton: diagonal online Newton steps in fixed memory, no step size, any units of the columns.
 //
-// Prediction  u = b + sum over active i of w_i x_i
+// Prediction  u = b + g s,  s = sum over active i of w_i x_i      g: one scale for all (learn/common_scale.hpp)
 // Row         v = importance * max(curvature of the loss at u, 1e-4)
-//             C_i += v,  P_i += v x_i^2        evidence of feature i, and the same in its units
+//             C_i += v g^2,  P_i += v g^2 x_i^2      evidence of feature i, and the same in its units
 //             L = 0.3 l^3 * mean over rows of (1 + entries)    prior evidence, l the share of the loss that
 //                                                              is left (learn/prior.hpp)
 //             E = C_i + L,  r_i = C_i / (P_i min(E, sqrt(50 E)))              inverse curvature
-//             q = sum r_i x_i^2 over all features of the row, q' over the active ones and b
-//             active and b: w_i += flow(q') / q' * r_i x_i;  others: flow(q) / q * r_i x_i
+//             q' = r_b + r_g s^2 + g^2 sum r_i x_i^2 over the active features, q the same over all of the row
+//             active: w_i += flow(q') / q' * g r_i x_i;  others: flow(q) / q * g r_i x_i
+//             b += flow(q') / q' * r_b;  g += flow(q') / q' * r_g s
 //
 // flow (learn/flow.hpp) is how far the row's loss pulls its prediction. P_i / C_i is the mean
 // square of the feature where it occurs, so w_i sqrt(P_i / C_i) is its contribution at typical
@@ -33,7 +34,7 @@
 // a column that was small so far threw everything off (R2 of cpu_act's raw columns: -1,390 to .60 over eight
 // shuffles, and .34 to .65 now). A limit of 8 costs selections of 10 features of raw counts .02 in accuracy.
 //
-// What is written is a w and a b + c, with the a and c that the scores of the rows, each before it was learned,
+// What is written is a g w and a b + c, with the a and c that the scores of the rows, each before it was learned,
 // would best have been changed by (learn/calibration.hpp).
 //
 // After the diagonal precisions of confidence-weighted learning and the importance-aware steps
@@ -48,6 +49,7 @@
 #include "core/buffer.hpp"
 #include "core/state.hpp"
 #include "learn/calibration.hpp"
+#include "learn/common_scale.hpp"
 #include "learn/evidence.hpp"
 #include "learn/flow.hpp"
 #include "learn/loss.hpp"
@@ -79,7 +81,10 @@ class Newton {
   }
   void set_intercept(double intercept) { intercept_ = intercept; }
   // From now on rows come that were learned before.
-  void repeat_rows() { calibration_.stop(); }
+  void repeat_rows() {
+    calibration_.stop();
+    scale_.learns = false;
+  }
   std::uint64_t rows() const { return rows_; }
   double prior() const { return prior_.evidence(static_cast<double>(rows_)); }
   std::uint64_t candidates() const { return active_.size(); }
@@ -99,8 +104,8 @@ class Newton {
   double look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed);
   void read_numbers();
   void write_numbers(float step);
-  void gather_evidence(float v);
-  void move(const RowLoss& loss, double h);
+  void gather_evidence(double v, double sum);
+  void move(const RowLoss& loss, double h, double sum);
   void admit(const Batch& batch, std::size_t first, std::size_t hashed, std::size_t next_row);
   void fade();
   void prune();
@@ -144,6 +149,7 @@ class Newton {
   const RowSteps& row_ = row_steps();
   double intercept_ = 0.0;
   double intercept_evidence_ = 0.0;
+  CommonScale scale_;
   Prior prior_;
   Calibration calibration_;
   double threshold_ = 0.0;  // the claim a feature must exceed to enter, to the fourth power
