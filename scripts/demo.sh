@@ -21,9 +21,9 @@ cat "$folder/words.jsonl"
 
 echo
 echo "One pass over 1,500 mails with 17,000 different words. A positive weight speaks for spam: it is"
-echo "about you, money and guarantees, wants a click, and offers to remove you from its list."
+echo "about money, business and your investment, wants a click, and offers to remove you from its list."
 words '>'
-echo "A negative weight speaks for other mail: people quote, answer and argue about their work."
+echo "A negative weight speaks for other mail: people answer, quote and discuss their work."
 words '<'
 
 echo
