@@ -203,3 +203,26 @@ def test_the_untuned_step_follows_the_scale_of_the_rows():
     assert set(one.raw_names) == set(two.raw_names)
     weights = dict(zip(two.raw_names, two.weights, strict=True))
     np.testing.assert_allclose(one.weights / 1024, [weights[name] for name in one.raw_names], rtol=1e-2)
+
+
+@pytest.mark.parametrize("name", BUDGETED + L1)
+def test_how_far_the_numbers_of_features_reach_does_not_matter(name):
+    rows, targets = rows_of(d=200)
+    near = np.arange(200, dtype=np.uint64)
+    far = near * np.uint64(2**56) + np.uint64(7)
+    learners = []
+    for keys in (near, far):
+        ridge = {"l2": 0.01, "learning_rate": 0.1} if name in ("b-arda", "b-amd") else {}
+        chosen = learner(name, {"k": 20, "passes": 2, **ridge})
+        wanted = True
+        while wanted:
+            chosen.update(batch_of(rows, targets, keys))
+            wanted = chosen.end_pass()
+        learners.append(chosen)
+    selections = [one.selection() for one in learners]
+    spread = {str(key): str(other) for key, other in zip(near, far, strict=True)}
+    assert [spread[name.decode()] for name in selections[0].raw_names] == [
+        name.decode() for name in selections[1].raw_names
+    ]
+    assert selections[0].weights.tobytes() == selections[1].weights.tobytes()
+    assert learners[1].memory_used < 1 << 17  # of the 2^64 there could be
