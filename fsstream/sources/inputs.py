@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 PEEK_RECORDS = 10_000
-PEEK_BYTES = 16 << 20  # held until the records are read: memory that no option counts
+PEEK_BYTES = 16 << 20  # of a pipe held until they are read: memory that no option counts
 _SOURCE_END = b"\0end of a source\0"  # in the digest, so that moving bytes between files is seen
 
 
@@ -206,6 +206,13 @@ class Stream:
         """What was looked at; nothing more can be looked at while it is held."""
         return memoryview(self._ahead).toreadonly()[:size]
 
+    def let_go(self) -> None:
+        """Keep nothing in memory of what was looked at, if it is much and can be read again."""
+        if self._ended or len(self._ahead) <= BLOCK_BYTES or not self._raw.rewind():
+            return
+        self._ahead = bytearray()
+        self._bytes = plain_bytes(self._raw)
+
     def _look(self, size: int) -> None:
         """Have `size` bytes to look at, fewer only when there are no more."""
         while len(self._ahead) < size and not self._ended:
@@ -295,6 +302,7 @@ class Input:
             stream = self._open(index)
             self._current = stream
             try:
+                stream.let_go()
                 line, offset = 1, 0
                 if start is not None and skip and index <= start.source:
                     line, offset = self._skip(stream, index, start, digest)

@@ -37,6 +37,7 @@ class RawStream:
         self._front = b""
         self._read = 0
         self._expected = self._file_bytes()
+        self._begin = file.tell() if self._expected else 0
         with contextlib.suppress(OSError, AttributeError):
             fcntl.fcntl(file.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
@@ -59,6 +60,14 @@ class RawStream:
             count = self._checked(buffer)
         self.position += count
         return count
+
+    def rewind(self) -> bool:
+        """Go back to where it was when it was opened; whether that can be done: of regular files only."""
+        if not self._expected:
+            return False
+        self._file.seek(self._begin)
+        self.position, self._front, self._read = 0, b"", 0
+        return True
 
     def close(self) -> None:
         """Close the file (standard input stays open)."""

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import tracemalloc
 
 import pytest
 
@@ -186,6 +187,40 @@ def test_looking_at_everything(write):
     assert [bytes(block.data) for block in stream.peek()] == [b"1\n2", b"3\n"]
     assert joined(stream) == b"1\n23\n"
     assert joined(stream) == b"1\n23\n"
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_what_is_looked_at_in_a_file_is_not_kept_in_memory(write, pack):
+    data = b"".join(b"%07d%s\n" % (n, b"x" * 992) for n in range(8000))
+    stream = Input([write("a", pack(data))])
+    tracemalloc.start()
+    try:
+        assert len(stream.peek(6000)[0].data) == 6_000_000
+        looked = tracemalloc.get_traced_memory()[0]
+        blocks = stream.blocks(lines_head)
+        begun = bytes(next(blocks).data)
+        reading = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert looked > 6_000_000
+    assert reading < 3_000_000
+    assert begun + b"".join(bytes(block.data) for block in blocks) == data
+    assert stream.progress() == (len(pack(data)), len(pack(data)))
+
+
+def test_standard_input_that_a_file_stands_behind_begins_where_it_stood(write):
+    data = b"".join(b"%07d\n" % n for n in range(200_000))
+    kept = os.dup(0)
+    try:
+        with open(write("a", data), "rb", buffering=0) as file:
+            os.dup2(file.fileno(), 0)
+            os.lseek(0, 80, os.SEEK_SET)
+            stream = Input()
+            assert len(stream.peek(150_000)[0].data) == 1_200_000
+            assert joined(stream) == data[80:]
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
 
 
 def test_looking_at_nothing(write):
