@@ -106,7 +106,7 @@ def in_scale(state: Mapping[str, NDArray[Any]], scale: float, part: int) -> Mapp
         "active_weights": (state["active_weights"] * grown).astype(np.float32),
         "active_evidence": (state["active_evidence"] / grown**2).astype(np.float32),
     }
-    return {**{name: state[name] for name in state}, **changed}
+    return {**state, **changed}
 
 
 def calibration(shards: Shards) -> NDArray[np.float64]:
