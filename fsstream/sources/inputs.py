@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from fsstream._native import RunningDigest, count_lines
 from fsstream.errors import DataError, FsstreamError, UsageError
+from fsstream.sources.ahead import Ahead
 from fsstream.sources.blocks import (
     BLOCK_BYTES,
     RECORD_LIMIT,
@@ -156,7 +157,7 @@ class Stream:
         self._raw = raw
         self._bytes = plain_bytes(raw)
         self.packed = self._bytes is not raw
-        self._ahead = bytearray()  # looked at before it is read
+        self._ahead = Ahead()
         self._ended = False
 
     @property
@@ -167,16 +168,13 @@ class Stream:
     def front(self, size: int) -> bytes:
         """The next `size` bytes, fewer only at the end; they stay to be read."""
         self._look(size)
-        return bytes(self._ahead[:size])
+        return bytes(self._ahead.view(0, size))
 
     def readinto(self, buffer: memoryview, /) -> int:
         """As ByteStream: what was looked at comes first."""
         if not self._ahead:
             return 0 if self._ended else self._bytes.readinto(buffer)
-        count = min(len(self._ahead), len(buffer))
-        buffer[:count] = memoryview(self._ahead)[:count]
-        del self._ahead[:count]  # gives memory back by halves
-        return count
+        return self._ahead.take(buffer)
 
     def peek(self, records: int, take: Take, limit: int, longest: int) -> tuple[int, int, bool]:
         """The first `records` whole records, fewer when the source or the limit ends.
@@ -190,7 +188,7 @@ class Stream:
         while True:
             self._look(size)
             have = len(self._ahead)
-            more, length = take(bytes(memoryview(self._ahead)[end:size]), records - found)
+            more, length = take(bytes(self._ahead.view(end, size)), records - found)
             found, end = found + more, end + length
             if not found and size == limit:
                 limit, enough = longest, 1
@@ -204,22 +202,18 @@ class Stream:
 
     def beginning(self, size: int) -> memoryview:
         """What was looked at; nothing more can be looked at while it is held."""
-        return memoryview(self._ahead).toreadonly()[:size]
+        return self._ahead.view(0, size)
 
     def let_go(self) -> None:
         """Keep nothing in memory of what was looked at, if it is much and can be read again."""
         if self._ended or len(self._ahead) <= BLOCK_BYTES or not self._raw.rewind():
             return
-        self._ahead = bytearray()
+        self._ahead = Ahead()
         self._bytes = plain_bytes(self._raw)
 
     def _look(self, size: int) -> None:
         """Have `size` bytes to look at, fewer only when there are no more."""
-        while len(self._ahead) < size and not self._ended:
-            piece = bytearray(min(size - len(self._ahead), BLOCK_BYTES))
-            count = self._bytes.readinto(memoryview(piece))
-            self._ahead += memoryview(piece)[:count]
-            self._ended = count == 0
+        self._ended = self._ended or not self._ahead.fill(size, self._bytes.readinto)
 
     def close(self) -> None:
         """Close the file."""

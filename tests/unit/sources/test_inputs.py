@@ -7,11 +7,12 @@ import os
 import subprocess
 import sys
 import threading
-import tracemalloc
+from functools import partial
 
 import pytest
 
 from fsstream.errors import DataError, FsstreamError, UsageError
+from fsstream.memory import resident_memory
 from fsstream.sources import Input, take_lines
 
 
@@ -193,19 +194,28 @@ def test_looking_at_everything(write):
 def test_what_is_looked_at_in_a_file_is_not_kept_in_memory(write, pack):
     data = b"".join(b"%07d%s\n" % (n, b"x" * 992) for n in range(8000))
     stream = Input([write("a", pack(data))])
-    tracemalloc.start()
-    try:
-        assert len(stream.peek(6000)[0].data) == 6_000_000
-        looked = tracemalloc.get_traced_memory()[0]
-        blocks = stream.blocks(lines_head)
-        begun = bytes(next(blocks).data)
-        reading = tracemalloc.get_traced_memory()[0]
-    finally:
-        tracemalloc.stop()
-    assert looked > 6_000_000
-    assert reading < 3_000_000
+    before = resident_memory()
+    assert len(stream.peek(6000)[0].data) == 6_000_000
+    assert resident_memory() - before > 6_000_000
+    blocks = stream.blocks(lines_head)
+    begun = bytes(next(blocks).data)
+    assert resident_memory() - before < 3_000_000
     assert begun + b"".join(bytes(block.data) for block in blocks) == data
     assert stream.progress() == (len(pack(data)), len(pack(data)))
+
+
+@pytest.mark.parametrize("pack", [bytes, partial(gzip.compress, compresslevel=1)])
+def test_what_is_looked_at_in_a_pipe_leaves_memory_as_it_is_read(stdin, pack):
+    data = b"".join(b"%07d%s\n" % (n, b"x" * 992) for n in range(24_000))
+    stdin(pack(data))
+    stream = Input()
+    before = resident_memory()
+    assert len(stream.peek(16_000)[0].data) == 16_000_000
+    for block in stream.blocks(lines_head):
+        assert block.data == memoryview(data)[block.offset : block.offset + len(block.data)]
+        held = resident_memory() - before
+        assert held < max(0, 16_000_000 - block.offset) + 3_000_000
+    assert block.offset + len(block.data) == len(data)
 
 
 def test_standard_input_that_a_file_stands_behind_begins_where_it_stood(write):
