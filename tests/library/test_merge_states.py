@@ -120,6 +120,8 @@ def test_the_order_of_shards_does_not_matter(name: str) -> None:
     assert merge([merged, shards[0]], ["m", "a"]).rows == 420  # what is merged can be merged
 
 
+# The evidence of two shards is twice that of one, but not the prior: weights are trusted a little otherwise.
+LEAN_ON_A_PRIOR = ("mission", "mission names", "mission forget")
 AVERAGED = [name for name in LEARNERS if not name.startswith(("b-arda", "hashing", "mission stability"))]
 
 
@@ -130,7 +132,7 @@ def test_a_learner_merged_with_itself_selects_what_it_selected(name: str) -> Non
     flat = [np.concatenate([list(part.values()) if isinstance(part, dict) else [part]
             for part in model.selection.to_dict().values()]) for model in (one, two)]  # fmt: skip
     assert two.selection.names == one.selection.names
-    np.testing.assert_allclose(flat[1], flat[0], rtol=1e-4)
+    np.testing.assert_allclose(flat[1], flat[0], rtol=0.03 if name in LEAN_ON_A_PRIOR else 1e-4)
     np.testing.assert_allclose(two.intercepts, one.intercepts, rtol=1e-6)
 
 

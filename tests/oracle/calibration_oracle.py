@@ -68,3 +68,37 @@ class CalibrationOracle:
             total = share[members].sum()
             near[members] = share[members] @ near[members] / total if total > 0 else 0.0
         return near
+
+
+@dataclass
+class TrustOracle:
+    """What native/learn/trust.hpp must find: one Newton step on all rows at once."""
+
+    loss: str
+    weights: list[float] = field(default_factory=list)
+    slopes: list[float] = field(default_factory=list)
+    curvatures: list[float] = field(default_factory=list)
+    parts: list[list[float]] = field(default_factory=list)
+
+    def meet(self, slope: float, curvature: float, importance: float, row: int, parts: list[float]) -> None:
+        self.weights.append(importance * row * row)
+        self.slopes.append(slope)
+        self.curvatures.append(curvature)
+        self.parts.append([*parts, 1.0])
+
+    def share(self, doubt: float, held_back: float) -> float:
+        """Of a weight, what is written."""
+        p, q = self.shares()
+        return min(max(1 + p * doubt + q * held_back, 1 / 64), 8.0)
+
+    def shares(self) -> tuple[float, float]:
+        if self.loss == "hinge" or not self.weights:
+            return 0.0, 0.0
+        weights, z = np.array(self.weights), np.array(self.parts)
+        squares = (z.T * weights * self.curvatures) @ z
+        if squares[0, 0] <= 0:
+            return 0.0, 0.0
+        rows = weights.sum() ** 2 / (weights**2).sum()
+        prior = 32 * squares[0, 0] / rows * np.eye(4)
+        slope, p, q, _ = np.linalg.solve(squares + prior, -z.T @ (weights * self.slopes))
+        return p / max(1 + slope, 0.25), q / max(1 + slope, 0.25)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.oracle.calibration_oracle import CalibrationOracle
+from tests.oracle.calibration_oracle import CalibrationOracle, TrustOracle
 from tests.oracle.mission_oracle import in_lanes, loss_slope, loss_value
 from tests.oracle.sketch_oracle import BlockOracle, F
 
@@ -89,6 +89,10 @@ class Evidence:
         self.scaled *= factor
         self.count *= factor
 
+    def without(self, others: F) -> Evidence:
+        share = max(F(1) - others / self.count, F(0.1))
+        return Evidence(self.scaled * share, self.count * share)
+
     @property
     def unit(self) -> float:
         return math.sqrt(float(self.scaled) / float(self.count))
@@ -102,11 +106,13 @@ class NewtonOracle:
         self.loss, self.k, self.with_intercept = loss, k, intercept
         self.sketch = BlockOracle(depth, width, seed)
         self.calibration = CalibrationOracle(loss, intercept)
+        self.trust = TrustOracle(loss)
         self.cells: dict[tuple[int, int], Evidence] = {}
         self.weights: dict[int, F] = {}
         self.evidence: dict[int, Evidence] = {}
         self.intercept = self.intercept_evidence = self.threshold = 0.0
         self.scale, self.scale_evidence = 1.0, 0.0
+        self.load = F(0)
         self.rows = self.entries = 0
         self.losses = self.plain_losses = self.targets = self.importance = 0.0
 
@@ -137,13 +143,15 @@ class NewtonOracle:
         row = [(key, x) for key, x in zip(keys, values, strict=True) if x != 0]
         row.sort(key=lambda entry: entry[0] not in self.weights)  # active features first
         before = dict(self.weights)
+        self.fade()
         self.shrink(row)
         s = in_lanes([float(self.weights[key]) * float(x) for key, x in row if key in self.weights])
         u = self.intercept + self.scale * s
+        parts = self.parts(row)
         self.rows += 1
         self.meet(u, y, importance)
         self.calibration.meet(u, y, importance, self.rows)
-        self.fade()
+        self.trust.meet(loss_slope(self.loss, u, y), curvature(self.loss, u, y), importance, self.rows, parts)
         if importance <= 0:  # a row that only asks
             self.weights = before
             return u
@@ -160,6 +168,21 @@ class NewtonOracle:
         self.entries += len(row)
         self.move(row, s, u, y, importance, known, estimates)
         return u
+
+    def parts(self, row) -> list[float]:
+        """The active features' part of the score, how much of it is in doubt, and what is the prior's."""
+        parts = np.zeros(3)
+        for key, x in row:
+            if key in self.weights:
+                parts += self.scale * float(self.weights[key]) * float(x) * np.array([1.0, *self.doubt(key)])
+        return parts.tolist()
+
+    def doubt(self, key: int) -> tuple[float, float]:
+        """How little a feature's claim exceeds what it must, and the prior's share in what is known of it."""
+        known = self.evidence[key]
+        claim = self.claim(float(self.weights[key]) * known.unit, known)
+        doubt = self.threshold / claim if self.threshold < claim else 1.0
+        return doubt, self.prior / (float(known.count) + self.prior)
 
     def shrink(self, row) -> None:
         """A value of more than sixteen units of its feature counts like sixteen."""
@@ -181,6 +204,7 @@ class NewtonOracle:
         self.intercept_evidence *= self.fading
         self.scale_evidence *= self.fading
         self.threshold *= self.fading
+        self.load *= F(self.fading)
         self.fading = 1.0
 
     def weigh(self, key: int, x: F, v: F, estimates) -> Evidence:
@@ -215,14 +239,20 @@ class NewtonOracle:
                 continue
             moved = F(u_all * g) * step * np.sqrt(known[key].scaled / known[key].count)
             self.sketch.add(key, moved)
-            entering.append((key, estimates[key] + moved))
-        for key, contribution in entering:
+            entering.append((key, estimates[key] + moved, self.lasting(known[key])))
+        for key, contribution, evidence in entering:
             squared = float(contribution) * float(contribution)
-            if squared * squared * (float(known[key].count) + float(F(self.prior))) > self.threshold:
-                self.weights[key] = F(float(contribution) / known[key].unit)
-                self.evidence[key] = known[key]
+            if squared * squared * evidence > self.threshold:
+                own = self.evidence[key] = known[key].without(self.load)
+                self.weights[key] = F(float(contribution) / own.unit)
                 if len(self.weights) == 2 * self.k:
                     self.prune()
+
+    def lasting(self, known: Evidence) -> float:
+        """The evidence in a claim to enter: twice what is not others' at most."""
+        own = max(known.count - self.load, F(0.1) * known.count)
+        prior = float(F(self.prior))
+        return min(float(known.count) + prior, 2 * (float(own) + prior))
 
     def ranked(self) -> list[tuple[float, int]]:
         claims = [
@@ -240,10 +270,14 @@ class NewtonOracle:
             if known.count > self.cell(key).count:
                 self.cell(key).scaled, self.cell(key).count = known.scaled, known.count
         self.threshold = fourth_power(float(F(ranked[self.k - 1][0])))
+        counts = [cell.count for cell in self.cells.values()]
+        counts += [ZERO] * (self.sketch.pairs - len(counts))
+        self.load = sorted(counts)[len(counts) * 9 // 10]
 
     def selected(self) -> dict[int, F]:
-        slope = F(self.calibration.line()[0] * self.scale)
-        return {key: slope * self.weights[key] for _, key in self.ranked()[: self.k] if self.weights[key]}
+        slope = self.calibration.line()[0] * self.scale
+        chosen = [key for _, key in self.ranked()[: self.k] if self.weights[key]]
+        return {key: F(slope * self.trust.share(*self.doubt(key))) * self.weights[key] for key in chosen}
 
     def calibrated_intercept(self) -> float:
         slope, offset = self.calibration.line()

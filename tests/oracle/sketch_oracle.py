@@ -71,6 +71,10 @@ class BlockOracle(SketchOracle):
             for row in range(self.depth)
         ]
 
+    @property
+    def pairs(self) -> int:
+        return self.blocks * self.part // 2
+
     def pair(self, key: int) -> tuple[int, int]:
         """Block and first number of the pair of a key."""
         block, digits = self.digits(key)

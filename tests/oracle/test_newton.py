@@ -80,13 +80,36 @@ def test_scores_that_are_too_large_make_weights_smaller(loss):
     noise = np.random.default_rng(5).permutation(targets)
     ours = learner(30, loss, sketch_width=1 << 12)
     ours.update(batch_of((starts, keys, values, noise, np.ones_like(noise))))
+    shares = written_shares(ours).values()
+    assert max(shares) < 0.5
+    assert min(shares) > 0
+
+
+def test_what_was_hardly_let_in_is_trusted_less():
+    """Ten features that say something and 3,000 that do not, for 100 places."""
+    rng = np.random.default_rng(4)
+    count, size = 4_000, 20
+    drawn = [
+        (rng.choice(10, 5, replace=False), rng.choice(3_000, size - 5, replace=False)) for _ in range(count)
+    ]
+    keys = np.array([np.concatenate([told, 10 + noise]) for told, noise in drawn])
+    sides = np.where(np.arange(3_010) < 10, np.where(np.arange(3_010) % 2 == 0, 1.5, -1.5), 0.0)
+    targets = np.where(rng.random(count) < 1 / (1 + np.exp(-sides[keys].sum(axis=1))), 1.0, -1.0)
+    starts = np.arange(0, count * size + 1, size, dtype=np.uint64)
+    values, ones = np.ones(keys.size, np.float32), np.ones(count, np.float32)
+    ours = learner(100, "logistic", sketch_width=1 << 14)
+    ours.update(batch_of((starts, keys.ravel().astype(np.uint64), values, targets.astype(np.float32), ones)))
+    shares = written_shares(ours)
+    assert min(shares[key] for key in range(10)) > 2 * np.median([shares[key] for key in shares if key >= 10])
+
+
+def written_shares(ours: Mission) -> dict[int, float]:
+    """What is written of each weight; no more rows can be learned as new ones after it."""
     careful = selected(ours)
     ours.kernel.repeat_rows()
     raw = selected(ours)
-    shares = [careful[key] / raw[key] for key in raw]
     assert careful.keys() == raw.keys()
-    assert max(shares) < 0.5
-    assert min(shares) == pytest.approx(max(shares), rel=1e-5)
+    return {key: float(careful[key]) / float(raw[key]) for key in raw}
 
 
 def test_rows_that_come_again_say_nothing_of_rows_to_come():
@@ -125,7 +148,7 @@ def test_a_state_in_another_scale_says_the_same(scale):
     ours.update(batch_of(data))
     other.restore(in_scale(ours.state(), scale, numbers_of_part(ours.depth)))
     assert scale_of(other) == scale
-    assert selected(other) == pytest.approx(selected(ours), rel=1e-5)
+    assert selected(other) == pytest.approx(selected(ours), rel=2e-3)  # the prior has no scale
     assert other.kernel.intercept == ours.kernel.intercept
     own, changed = ours.state()["sketch"].reshape(-1, 16), other.state()["sketch"].reshape(-1, 16)
     part = numbers_of_part(ours.depth)

@@ -27,14 +27,16 @@ if TYPE_CHECKING:
     State = dict[str, NDArray[Any]]
 
 
-NUMBERS = 14  # in the array that `newton` describes
+SIZES = {"newton": 15, "trust": 23}  # numbers in those arrays
+LEAST_OWN = 0.1  # of the evidence in a shared pair
 
 
 def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
     """One output.
 
     numbers: intercept, its evidence, entries, threshold, losses of late and their weight, fading, losses,
-    losses without any feature, targets, weight of rows, scale, its evidence, whether it learns.
+    losses without any feature, targets, weight of rows, scale, its evidence, whether it learns, what
+    a pair holds of others.
     """
     shards = with_one_scale(shards, part)
     numbers = np.stack([state["newton"] for state in shards.states])
@@ -42,8 +44,9 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
     numbers[:, 1] *= fading
     numbers[:, 3] *= fading
     numbers[:, 12] *= fading
+    numbers[:, 14] *= fading
     merged = shards.total(list(numbers))
-    merged[0], merged[3], merged[6] = shards.mean(list(numbers[:, 0])), numbers[:, 3].min(), 1.0
+    merged[0], merged[6] = shards.mean(list(numbers[:, 0])), 1.0
     merged[11], merged[13] = numbers[0, 11], numbers[:, 13].min()
     counts = shards.count("rows")
     features = Features.union(shards, "active_")
@@ -72,7 +75,8 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
         "active_evidence": known.evidence[kept].astype(np.float32).ravel(),
         "newton": merged,
         "rows": counts,
-        "calibration": calibration(shards),
+        "calibration": mean_of_passes(shards, "calibration"),
+        "trust": trust(shards),
         "sketch": with_pairs(sketch.cells(), cells, part),
         "collisions": shards.count("collisions"),
     }
@@ -80,8 +84,9 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
 
 def with_one_scale(shards: Shards, part: int) -> Shards:
     """The same weights, with the mean of the shards' scales for all (native/learn/common_scale.hpp)."""
-    if any(len(state["newton"]) != NUMBERS for state in shards.states):
-        raise CorruptError("the saved state is of another version: wrong size of newton")
+    for name, size in SIZES.items():
+        if any(len(state[name]) != size for state in shards.states):
+            raise CorruptError(f"the saved state is of another version: wrong size of {name}")
     scale = float(shards.mean([state["newton"][11] for state in shards.states]))
     return shards.with_states([in_scale(state, scale, part) for state in shards.states])
 
@@ -97,6 +102,7 @@ def in_scale(state: Mapping[str, NDArray[Any]], scale: float, part: int) -> Mapp
     numbers = state["newton"].copy()
     numbers[3] *= grown**2
     numbers[11] = scale
+    numbers[14] /= grown**2
     blocks = state["sketch"].reshape(-1, 16).astype(np.float64)
     blocks[:, :-part] *= grown
     blocks[:, -part:] /= grown**2
@@ -109,10 +115,23 @@ def in_scale(state: Mapping[str, NDArray[Any]], scale: float, part: int) -> Mapp
     return {**state, **changed}
 
 
-def calibration(shards: Shards) -> NDArray[np.float64]:
-    """What scores were worth in the mean shard (native/learn/calibration.hpp)."""
-    merged = shards.mean("calibration")
+def mean_of_passes(shards: Shards, name: str) -> NDArray[np.float64]:
+    """What scores were worth in the mean shard (native/learn/calibration.hpp, trust.hpp)."""
+    merged = shards.mean(name)
     merged[0] = np.ceil(merged[0])
+    return merged
+
+
+def trust(shards: Shards) -> NDArray[np.float64]:
+    """How far weights were to be trusted in the mean shard (native/learn/trust.hpp).
+
+    The prior's share in what is known falls as the shards' evidence is added up, but not what it held back.
+    """
+    merged = mean_of_passes(shards, "trust")
+    sums = merged[3:].reshape(4, 5)
+    shares = np.array(shards.shares)
+    sums[2] *= shares @ shares
+    sums[:, 2] *= shares @ shares
     return merged
 
 
@@ -153,11 +172,14 @@ class Known:
         fading: list[float],
         shared: list[NDArray[np.float64]],
     ) -> Known:
-        """With what has faded taken off."""
+        """With what has faded taken off, and of a shared pair what is others'."""
         cells = [own * factor for own, factor in zip(shared, fading, strict=True)]
         places = sketch.evidence_places(features.keys)
         each = [
-            features.spread(i, state["active_evidence"].reshape(-1, 2) * fading[i], cells[i][places])
+            fading[i]
+            * features.spread(
+                i, state["active_evidence"].reshape(-1, 2), own_part(shared[i][places], state["newton"][14])
+            )
             for i, state in enumerate(shards.states)
         ]
         return cls(features, each, shards.total(each), shards.total(cells), places)
@@ -169,6 +191,15 @@ class Known:
         sketch.fill(np.ascontiguousarray(cells))
         met = self.each[shard][:, 1] > 0
         return np.where(met, sketch.query(self.features.keys) / unit_of(self.each[shard]), 0.0)
+
+
+def own_part(evidence: NDArray[np.float64], load: float) -> NDArray[np.float64]:
+    """What a pair says of one feature, when others have left so much in it (native/learn/evidence.hpp)."""
+    counts = evidence[:, 1:]
+    own: NDArray[np.float64] = np.maximum(
+        evidence * (1 - load / np.where(counts > 0, counts, 1)), LEAST_OWN * evidence
+    )
+    return own
 
 
 def stature(evidence: NDArray[np.float64], prior: float) -> NDArray[np.float64]:

@@ -21,6 +21,7 @@ struct Evidence {
   static constexpr float kLeastSquare = 1e-30F;    // smaller ones count as none: P must not vanish
   static constexpr float kBiggerUnit = 64.0F;      // a cell of typical squares this many times one's own
   static constexpr float kFar = 16.0F;             // units that a value of a known feature may have
+  static constexpr float kLeastOwn = 0.1F;         // of a shared pair's evidence
   float scaled = 0.0F;                             // P
   float count = 0.0F;                              // C
 
@@ -43,6 +44,11 @@ struct Evidence {
     const float limit = kFar * kFar * scaled;
     const float square = square_of(x) * count;
     return scaled > 0.0F && square > limit ? std::sqrt(limit / square) : 1.0F;
+  }
+  // What is a feature's own where it shared a pair that holds so much of others'.
+  Evidence without(float others) const {
+    const float share = std::max(1.0F - others / count, kLeastOwn);
+    return {scaled * share, count * share};
   }
   // Counts less from now on; its unit stays.
   void fade(float factor) {

@@ -38,6 +38,7 @@ class RowLoss {
   RowLoss(const Loss& loss, double u, double y) : kind_(loss.kind()), u_(u), y_(y), m_(y * u), at_(loss.at(u, y)) {}
 
   double value() const { return at_.value; }
+  double slope() const { return at_.slope; }
 
   // Second derivative in u; for the hinge, which has none, that of the logistic loss.
   double curvature() const {

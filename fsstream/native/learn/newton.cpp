@@ -17,6 +17,7 @@ constexpr float kSeedEvidence = 4.0F;  // rows that an earlier model's weight co
 constexpr std::size_t kRun = 512;      // entries hashed at once, as in learn/sgd.cpp
 constexpr std::uint32_t kNumbers = 3;  // w, P and C of an active feature
 constexpr std::uint32_t kStride = 4;   // which is how far they lie apart
+constexpr std::size_t kAhead = 16;     // entries whose blocks are asked for before they are needed
 
 double fourth_power(double x) { return x * x * x * x; }
 
@@ -31,6 +32,7 @@ Newton::Newton(Loss loss, BlockSketch sketch, std::size_t k, bool intercept, std
       active_(2 * k, kNumbers),
       scale_(loss),
       calibration_(loss, intercept),
+      trust_(loss),
       forget_(forget) {}
 
 std::size_t Newton::bytes() const { return sketch_.bytes() + active_.bytes(); }
@@ -89,6 +91,7 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   const std::size_t size = batch.row_end(row) - first;
   if (forget_ < 1.0) fade();
   const double sum = look_up(batch, first, size, hashed);
+  const Trust::Parts parts = trust_.asks(rows_ + 1) ? parts_of(sum) : Trust::Parts{};
   const double score = intercept_ + scale_.value * sum;
   if (!std::isfinite(score))
     throw Diverged("the weights left the range of numbers at row " + std::to_string(rows_ + 1) +
@@ -99,6 +102,7 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   prior_.meet(loss_, loss.value(), target, importance);
   ++rows_;
   calibration_.meet(score, target, importance, rows_);
+  if (trust_.asks(rows_)) trust_.meet(parts, loss, importance, rows_);
   if (importance <= 0.0) {
     prior_.entries += 1.0;
     return score;
@@ -158,6 +162,17 @@ void Newton::write_numbers(float step) {
   }
 }
 
+// Of the row's sum over active features, what trust asks for.
+Trust::Parts Newton::parts_of(double sum) {
+  float* doubtful = steps_.data();  // steps and terms have not begun
+  float* held_back = terms_.data();
+  row_.doubt(weights_.data(), actives_, static_cast<float>(prior()), threshold_, scaled_.data(), counts_.data(),
+             doubtful, held_back);
+  const double scale = scale_.value;
+  return {scale * sum, scale * dot(doubtful, active_values_.data(), actives_),
+          scale * dot(held_back, active_values_.data(), actives_)};
+}
+
 // P and C of every feature of the row with this row's share, what the sketch says of the others, and how many
 // entries count. Nothing is changed before all is read.
 void Newton::gather_evidence(double row_evidence, double sum) {
@@ -192,8 +207,9 @@ void Newton::move(const RowLoss& loss, double h, double sum) {
   intercept_ += active_step * rate0;
   scale_.move(active_step * scale_rate * sum);
   write_numbers(static_cast<float>(active_step * scale));
-  entering_ = row_.claim(others_, static_cast<float>(other_step * scale), prior_count, threshold_, scaled_.data() + at,
-                         counts_.data() + at, estimates_.data() + at, steps_.data() + at, claims_.data());
+  entering_ =
+      row_.claim(others_, static_cast<float>(other_step * scale), prior_count, load_, threshold_, scaled_.data() + at,
+                 counts_.data() + at, estimates_.data() + at, steps_.data() + at, claims_.data());
   const BlockRows rows = sketch_.rows(others_hashed_, 0);
   sketch_.kernels().add_and_set_pairs(rows, others_, steps_.data() + at, scaled_.data() + at, counts_.data() + at);
 }
@@ -207,7 +223,7 @@ void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed, st
     const std::uint32_t home = sketch_.homes(hashed_)[hashed + entry];
     if (active_.find(key, home) != ActiveSet::kNone) continue;
     const std::size_t at = others_at_ + i;
-    const Evidence known{scaled_[at], counts_[at]};
+    const Evidence known = Evidence{scaled_[at], counts_[at]}.without(load_);
     const auto weight = static_cast<float>((estimates_[at] + steps_[at]) / known.unit());
     const std::uint32_t slot = active_.insert(key, home, weight, active_.add_name(batch, first + entry));
     set(slot, weight, known);
@@ -235,6 +251,7 @@ void Newton::fade() {
   intercept_evidence_ *= fading_;
   scale_.evidence *= fading_;
   threshold_ *= fading_;
+  load_ *= factor;
   fading_ = 1.0;
 }
 
@@ -248,6 +265,7 @@ void Newton::prune() {
   double weakest = all.empty() ? 0.0 : all.front().weight;
   for (const ActiveSet::Entry& entry : all) weakest = std::min(weakest, static_cast<double>(entry.weight));
   if (all.size() >= k_) threshold_ = fourth_power(weakest);
+  load_ = sketch_.crowded();
   ++prunes_;
 }
 
@@ -262,6 +280,7 @@ void Newton::leave(std::vector<ActiveSet::Entry>& left) {
   const BlockKernels& kernels = sketch_.kernels();
   for (std::size_t i = 0; i < left.size(); ++i) {
     const BlockRows place = sketch_.rows(leaving_, i);
+    if (i + kAhead < left.size()) __builtin_prefetch(place.cells + std::size_t{place.blocks[kAhead]} * kBlockFloats);
     const Evidence known = evidence_of(left[i].slot);
     float estimate;
     Evidence shared;
@@ -283,22 +302,28 @@ void Newton::seed(Key key, const std::string& name, float weight) {
 std::vector<Chosen> Newton::top() const {
   struct Candidate {
     double claim;
+    double count;
     Chosen chosen;
   };
   std::vector<Candidate> all;
   for (const ActiveSet::Entry& entry : active_.entries()) {
     if (entry.weight == 0.0F) continue;
     if (!std::isfinite(entry.weight)) throw Diverged("the weights left the range of numbers\nscale the rows");
-    all.push_back({claim_of(entry.slot, entry.weight), {entry.key, entry.weight, active_.name(entry.slot)}});
+    all.push_back({claim_of(entry.slot, entry.weight),
+                   evidence_of(entry.slot).count,
+                   {entry.key, entry.weight, active_.name(entry.slot)}});
   }
   std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     return a.claim != b.claim ? a.claim > b.claim : a.chosen.name < b.chosen.name;
   });
   if (all.size() > k_) all.resize(k_);
-  const auto trust = static_cast<float>(calibration_.line().slope * scale_.value);
+  const double scale = calibration_.line().slope * scale_.value;
+  const Trust::Shares trust = trust_.shares();
   std::vector<Chosen> chosen;
   for (Candidate& candidate : all) {
-    candidate.chosen.weight *= trust;
+    const double doubt = threshold_ < candidate.claim ? threshold_ / candidate.claim : 1.0;
+    const double held_back = prior() / (candidate.count + prior());
+    candidate.chosen.weight *= static_cast<float>(scale * trust.of(doubt, held_back));
     chosen.push_back(std::move(candidate.chosen));
   }
   return chosen;
@@ -311,14 +336,26 @@ std::pair<double, double> Newton::take_progress() {
 }
 
 void Newton::save(StateWriter& out) const {
-  const double numbers[] = {intercept_,          intercept_evidence_,      prior_.entries, threshold_,
-                            progressive_loss_,   progressive_weight_,      fading_,        prior_.losses,
-                            prior_.plain_losses, prior_.targets,           prior_.weight,  scale_.value,
-                            scale_.evidence,     scale_.learns ? 1.0 : 0.0};
+  const double numbers[] = {intercept_,
+                            intercept_evidence_,
+                            prior_.entries,
+                            threshold_,
+                            progressive_loss_,
+                            progressive_weight_,
+                            fading_,
+                            prior_.losses,
+                            prior_.plain_losses,
+                            prior_.targets,
+                            prior_.weight,
+                            scale_.value,
+                            scale_.evidence,
+                            scale_.learns ? 1.0 : 0.0,
+                            load_};
   out.put("newton", std::span<const double>(numbers));
   const std::uint64_t counts[] = {rows_, prunes_};
   out.put("rows", std::span<const std::uint64_t>(counts));
   out.put("calibration", calibration_.numbers());
+  out.put("trust", trust_.numbers());
   out.put("sketch", sketch_.cells());
   active_.save(out);
   const auto entries = active_.entries();
@@ -329,7 +366,7 @@ void Newton::save(StateWriter& out) const {
 }
 
 void Newton::load(const StateReader& in) {
-  const auto numbers = of_size(in.doubles("newton"), 14, "newton");
+  const auto numbers = of_size(in.doubles("newton"), 15, "newton");
   intercept_ = numbers[0];
   intercept_evidence_ = numbers[1];
   prior_ = {numbers[2], numbers[7], numbers[8], numbers[9], numbers[10]};
@@ -337,14 +374,16 @@ void Newton::load(const StateReader& in) {
   progressive_loss_ = numbers[4];
   progressive_weight_ = numbers[5];
   fading_ = numbers[6];
-  check_state(numbers[11] > 0.0 && numbers[12] >= 0.0);
+  check_state(numbers[11] > 0.0 && numbers[12] >= 0.0 && numbers[14] >= 0.0);
   scale_.value = numbers[11];
   scale_.evidence = numbers[12];
   scale_.learns = numbers[13] != 0.0;
+  load_ = static_cast<float>(numbers[14]);
   const auto counts = of_size(in.words("rows"), 2, "rows");
   rows_ = counts[0];
   prunes_ = counts[1];
   calibration_.restore(in.doubles("calibration"));
+  trust_.restore(in.doubles("trust"));
   in.read("sketch", sketch_.cells());
   active_.load(in, [this](Key key) { return sketch_.home(key); });
   const auto keys = in.words("active_keys");

@@ -65,9 +65,9 @@ void rate(const float* __restrict values, std::size_t count, float prior, const 
   }
 }
 
-std::size_t claim(std::size_t count, float step, float prior, double threshold, const float* __restrict scaled,
-                  const float* __restrict counts, const float* __restrict estimates, float* __restrict steps,
-                  double* __restrict claims) {
+std::size_t claim(std::size_t count, float step, float prior, float others, double threshold,
+                  const float* __restrict scaled, const float* __restrict counts, const float* __restrict estimates,
+                  float* __restrict steps, double* __restrict claims) {
   const std::size_t whole = whole_lanes(count);
   for (std::size_t j = 0; j < whole; ++j) {
     const float unit = __builtin_sqrtf(scaled[j] / counts[j]);
@@ -76,13 +76,32 @@ std::size_t claim(std::size_t count, float step, float prior, double threshold, 
     const float kept = moves ? moved : 0.0F;
     const auto after = static_cast<double>(estimates[j] + kept);
     const double squared = after * after;
-    const double claim = squared * squared * (static_cast<double>(counts[j]) + prior);
+    const float rest = counts[j] - others;
+    const float least = Evidence::kLeastOwn * counts[j];
+    const double shared = static_cast<double>(counts[j]) + prior;
+    const double own = 2.0 * (static_cast<double>(rest > least ? rest : least) + prior);
+    const double claim = squared * squared * (own < shared ? own : shared);
     steps[j] = kept;
     claims[j] = moves ? claim : 0.0;
   }
   std::size_t above = 0;
   for (std::size_t j = 0; j < whole; ++j) above += claims[j] > threshold ? 1 : 0;
   return above;
+}
+
+void doubt(const float* __restrict weights, std::size_t count, float prior, double threshold,
+           const float* __restrict scaled, const float* __restrict counts, float* __restrict doubtful,
+           float* __restrict held_back) {
+  const std::size_t whole = whole_lanes(count);
+  for (std::size_t j = 0; j < whole; ++j) {
+    const float unit_squared = scaled[j] > 0.0F ? scaled[j] / counts[j] : 1.0F;
+    const float evidence = counts[j] + prior;
+    const auto squared = static_cast<double>(weights[j] * weights[j] * unit_squared);
+    const double claim = squared * squared * static_cast<double>(evidence);
+    const double share = threshold < claim ? threshold / claim : 1.0;
+    doubtful[j] = weights[j] * static_cast<float>(share);
+    held_back[j] = weights[j] * (prior / evidence);
+  }
 }
 
 double sum(const float* terms, std::size_t count) {
@@ -93,7 +112,7 @@ double sum(const float* terms, std::size_t count) {
 
 const RowSteps& row_steps() {
   static const RowSteps best = {Compiled<&meet>::best(), Compiled<&rate>::best(), Compiled<&claim>::best(),
-                                Compiled<&sum>::best()};
+                                Compiled<&doubt>::best(), Compiled<&sum>::best()};
   return best;
 }
 

@@ -22,10 +22,13 @@ struct RowSteps {
   // steps[j] = r x, terms[j] = r x^2 instead of x^2, with r = C / (P min(E, sqrt(50 E))), E = C + prior.
   void (*rate)(const float* values, std::size_t count, float prior, const float* scaled, const float* counts,
                float* steps, float* terms);
-  // steps[j] *= step, at typical size; claims[j] = estimate after it, to the fourth power, times C + prior.
-  // Returns how many claims exceed the threshold.
-  std::size_t (*claim)(std::size_t count, float step, float prior, double threshold, const float* scaled,
+  // steps[j] *= step, at typical size; claims[j] = estimate after it, to the fourth power, times C + prior, or twice
+  // that without others' share of C (Evidence::without) if it is less. Returns how many claims exceed the threshold.
+  std::size_t (*claim)(std::size_t count, float step, float prior, float others, double threshold, const float* scaled,
                        const float* counts, const float* estimates, float* steps, double* claims);
+  // What of each weight is doubtful, and what is the prior's (learn/trust.hpp).
+  void (*doubt)(const float* weights, std::size_t count, float prior, double threshold, const float* scaled,
+                const float* counts, float* doubtful, float* held_back);
   // Sum of terms, each place of a lane on its own.
   double (*sum)(const float* terms, std::size_t count);
 };

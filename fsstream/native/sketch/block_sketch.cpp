@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
+#include <vector>
 
 #include "hash/mix.hpp"
 #include "sketch/lazy_scale.hpp"
@@ -40,6 +41,18 @@ std::uint32_t BlockSketch::evidence_place(Key key) const {
   const int row_bits = std::countr_zero(part_of(depth_)) + 1;
   const auto pair = static_cast<std::uint32_t>(mixed >> (32 + depth_ * row_bits)) & (pairs - 1);
   return (static_cast<std::uint32_t>(mixed) & block_mask_) * pairs + pair;
+}
+
+float BlockSketch::crowded() const {
+  constexpr std::size_t kAsked = 1024;
+  const std::size_t part = part_of(depth_);
+  std::vector<float> seen;
+  seen.reserve(kAsked + part);
+  for (std::size_t end = kBlock; end <= cells_.size() && seen.size() < kAsked; end += kBlock)
+    for (std::size_t i = end - part; i < end; i += 2) seen.push_back(cells_[i + 1]);
+  const auto ninth = seen.begin() + static_cast<std::ptrdiff_t>(seen.size() * 9 / 10);
+  std::nth_element(seen.begin(), ninth, seen.end());
+  return *ninth;
 }
 
 bool BlockSketch::shrink(double factor, double& rewritten) {
