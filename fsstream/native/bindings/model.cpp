@@ -9,8 +9,8 @@
 #include "core/batch.hpp"
 #include "core/label_map.hpp"
 #include "core/linear_model.hpp"
-#include "core/loss_meter.hpp"
 #include "core/product_model.hpp"
+#include "learn/loss_meter.hpp"
 
 namespace fsstream {
 
@@ -110,9 +110,7 @@ void bind_model(nb::module_& m) {
       .def("predict", &predict<ProductModel>, nb::arg("batch"));
 
   nb::class_<LossMeter>(m, "LossMeter")
-      .def(
-          "__init__", [](LossMeter* self, std::string_view loss) { new (self) LossMeter(LossMeter::named(loss)); },
-          nb::arg("loss"))
+      .def(nb::init<const std::string&>(), nb::arg("loss"))
       .def("add", &measure, nb::arg("batch"), nb::arg("scores"))
       .def_prop_ro("rows", &LossMeter::rows)
       .def_prop_ro("mean", &LossMeter::mean)

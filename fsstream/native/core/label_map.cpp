@@ -77,23 +77,31 @@ std::optional<Fault> LabelMap::look_up_number(double value, Known& found) const 
 }
 
 std::optional<LabelMap::Problem> LabelMap::resolve(Batch& batch) {
-  // Labels repeat: nearly all rows of two classes are settled by comparing with the last two spellings.
-  std::optional<std::string_view> last_text;
-  std::optional<std::string_view> other_text;
-  Known last{kUnknown, 1.0F};
-  Known other = last;
+  // Labels repeat: nearly all rows of two classes are settled by comparing with the last two. Numbers are compared
+  // as such, so that their text, which the parser has left, is not fetched again.
+  struct Seen {
+    double value;
+    std::optional<std::string_view> text;  // of one that is no number
+    Known known;
+
+    bool is_of(const Batch& batch, std::size_t row) const {
+      const double number = batch.label_values[row];
+      return std::isnan(number) ? batch.view(batch.labels[row]) == text : number == value;
+    }
+  };
+  Seen last{std::numeric_limits<double>::quiet_NaN(), std::nullopt, {kUnknown, 1.0F}};
+  Seen other = last;
   for (std::size_t row = 0; row < batch.rows(); ++row) {
-    const std::string_view text = batch.view(batch.labels[row]);
-    if (text != last_text) {
-      std::swap(last_text, other_text);
-      std::swap(last, other);
+    if (!last.is_of(batch, row)) std::swap(last, other);
+    if (!last.is_of(batch, row)) {
+      const double value = batch.label_values[row];
+      const std::string_view text = batch.view(batch.labels[row]);
+      if (const auto fault = look_up(text, value, last.known)) return Problem{row, *fault};
+      last.value = value;
+      last.text = std::isnan(value) ? std::optional(text) : std::nullopt;
     }
-    if (text != last_text) {
-      if (const auto fault = look_up(text, batch.label_values[row], last)) return Problem{row, *fault};
-      last_text = text;
-    }
-    batch.targets[row] = last.target;
-    batch.importance[row] *= last.weight;
+    batch.targets[row] = last.known.target;
+    batch.importance[row] *= last.known.weight;
     if (std::isinf(batch.importance[row])) return Problem{row, kTooHeavy};
   }
   return std::nullopt;

@@ -1,64 +1,42 @@
-#include "core/loss_meter.hpp"
+#include "learn/loss_meter.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+
+#include "core/math.hpp"
 
 namespace fsstream {
 
 namespace {
 
-double margin_loss(LossMeter::Loss loss, double margin) {
-  switch (loss) {
-    case LossMeter::Loss::kLogistic:
-      return margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
-    case LossMeter::Loss::kHinge:
-      return std::max(0.0, 1 - margin);
-    default: {
-      const double gap = std::max(0.0, 1 - margin);
-      return gap * gap;
-    }
-  }
-}
-
 double softmax_loss(double target, const float* scores, std::size_t outputs) {
   const double top = *std::max_element(scores, scores + outputs);
   double sum = 0;
-  for (std::size_t c = 0; c < outputs; ++c) sum += std::exp(scores[c] - top);
+  for (std::size_t c = 0; c < outputs; ++c) sum += exp(scores[c] - top);
   // A class that was not known yet had no score: it is charged as a new, zero one.
   const auto truth = static_cast<std::size_t>(target);
   const double own = truth < outputs ? scores[truth] : 0.0;
-  if (truth >= outputs) sum += std::exp(own - top);
-  return std::log(sum) + top - own;
+  if (truth >= outputs) sum += exp(own - top);
+  return log(sum) + top - own;
 }
 
 }  // namespace
 
-LossMeter::Loss LossMeter::named(std::string_view name) {
-  if (name == "logistic") return Loss::kLogistic;
-  if (name == "squared-hinge") return Loss::kSquaredHinge;
-  if (name == "hinge") return Loss::kHinge;
-  if (name == "squared") return Loss::kSquared;
-  if (name == "softmax") return Loss::kSoftmax;
-  throw std::invalid_argument("no such loss");
+LossMeter::LossMeter(const std::string& loss) {
+  if (loss != "softmax") loss_.emplace(loss);
 }
 
 double LossMeter::row_loss(double target, const float* scores, std::size_t outputs, bool& correct) const {
-  if (loss_ == Loss::kSquared) {
-    correct = false;
-    return (scores[0] - target) * (scores[0] - target);
-  }
-  if (outputs == 1 && loss_ != Loss::kSoftmax) {
-    const double margin = target * scores[0];
-    correct = scores[0] > 0 ? target > 0 : target < 0;
-    return margin_loss(loss_, margin);
+  if (loss_ && (outputs == 1 || loss_->kind() == Loss::Kind::kSquared)) {
+    const bool is_class = loss_->kind() != Loss::Kind::kSquared;
+    correct = is_class && (scores[0] > 0 ? target > 0 : target < 0);
+    return loss_->value(scores[0], target);
   }
   const auto best = static_cast<std::size_t>(std::max_element(scores, scores + outputs) - scores);
   correct = target == static_cast<double>(best);
-  if (loss_ == Loss::kSoftmax) return softmax_loss(target, scores, outputs);
+  if (!loss_) return softmax_loss(target, scores, outputs);
   double sum = 0;
-  for (std::size_t c = 0; c < outputs; ++c)
-    sum += margin_loss(loss_, target == static_cast<double>(c) ? scores[c] : -scores[c]);
+  for (std::size_t c = 0; c < outputs; ++c) sum += loss_->value(scores[c], target == static_cast<double>(c) ? 1 : -1);
   return sum;
 }
 

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/batch.hpp"
 #include "core/state.hpp"
+#include "learn/loss.hpp"
 
 namespace fsstream {
 
@@ -21,11 +23,8 @@ class LossMeter {
     double recent_mean;  // since the point before
   };
 
-  enum class Loss : std::uint8_t { kLogistic, kSquaredHinge, kHinge, kSquared, kSoftmax };
   // Throws std::invalid_argument for a name that is no loss.
-  static Loss named(std::string_view name);
-
-  explicit LossMeter(Loss loss) : loss_(loss) {}
+  explicit LossMeter(const std::string& loss);
 
   // `scores` holds batch.rows() x outputs numbers. With several outputs and a two-class
   // loss the outputs are one-versus-rest.
@@ -43,7 +42,7 @@ class LossMeter {
   double row_loss(double target, const float* scores, std::size_t outputs, bool& correct) const;
   void mark();
 
-  Loss loss_;
+  std::optional<Loss> loss_;  // none: softmax
   std::uint64_t rows_ = 0;
   std::uint64_t next_mark_ = 1;
   double sum_ = 0;
