@@ -36,7 +36,7 @@ void Trust::meet(const Parts& parts, const RowLoss& loss, double importance, std
 }
 
 Trust::Shares Trust::shares() const {
-  if (!learns() || !(numbers_[kHead] > 0.0)) return {};
+  if (!(numbers_[kHead] > 0.0)) return {};
   std::array<double, kParts * kRow> system;
   std::copy_n(numbers_.data() + kHead, system.size(), system.data());
   const double rows_worth = numbers_[1] * numbers_[1] / numbers_[2];

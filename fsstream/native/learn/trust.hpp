@@ -14,7 +14,8 @@
 //   A, G = means of v z z' and -loss' z                     a row's weight is h t^2, as in learn/calibration.hpp
 //   (A + 32 A_11 / N I) t = G,  p = t_2 / (1 + t_1),  q = t_3 / (1 + t_1)        N: the rows that the means are worth
 //
-// Nothing that is being learned is touched. Rows that come again, and the hinge loss, say nothing: p = q = 0.
+// Nothing that is being learned is touched. Rows that come again say nothing more, and the hinge loss says nothing at
+// all: p = q = 0.
 #pragma once
 
 #include <array>
@@ -45,7 +46,7 @@ class Trust {
   explicit Trust(const Loss& loss) : known_(loss.kind() != Loss::Kind::kHinge) {}
 
   // Of many rows one in eight says enough.
-  bool asks(std::uint64_t row) const { return learns() && (row <= kAllRows || row % 8 == 0); }
+  bool asks(std::uint64_t row) const { return known_ && numbers_[0] == 0.0 && (row <= kAllRows || row % 8 == 0); }
   // A row's score and loss, its number from 1 on.
   void meet(const Parts& parts, const RowLoss& loss, double importance, std::uint64_t row);
   // From now on rows come again.
@@ -61,8 +62,6 @@ class Trust {
   static constexpr std::size_t kParts = 4;
   static constexpr std::size_t kHead = 3;
   static constexpr std::size_t kRow = kParts + 1;  // of A, and of G behind it
-
-  bool learns() const { return known_ && numbers_[0] == 0.0; }
 
   bool known_;
   // Whether it has stopped, sum of weights, sum of their squares; then the rows of (A, G), as sums.
