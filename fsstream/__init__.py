@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fsstream.api import Selector, read, select
     from fsstream.errors import FsstreamError
-    from fsstream.model import Model, load_model
+    from fsstream.model import Model
+    from fsstream.model_file import load_model
     from fsstream.rows import Rows
     from fsstream.run import Outcome
     from fsstream.selection import Selection
@@ -28,7 +29,7 @@ _HOMES = {
     "Rows": "fsstream.rows",
     "Selection": "fsstream.selection",
     "Selector": "fsstream.api",
-    "load_model": "fsstream.model",
+    "load_model": "fsstream.model_file",
     "read": "fsstream.api",
     "select": "fsstream.api",
 }

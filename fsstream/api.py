@@ -12,8 +12,9 @@ import numpy as np
 
 from fsstream import run
 from fsstream.algorithms.learner import Access
+from fsstream.apply_options import ApplyOptions
 from fsstream.arrays import ids_source, matrix_source
-from fsstream.config import LEARNING_FIELDS, ApplyOptions, InputOptions, SelectOptions
+from fsstream.config import LEARNING_FIELDS, InputOptions, SelectOptions
 from fsstream.errors import DataError, Interrupted, UsageError
 from fsstream.feeds import Aim
 from fsstream.option_fields import from_mapping

@@ -22,6 +22,7 @@ from fsstream.errors import CorruptError, DataError, FsstreamError, UsageError
 from fsstream.feeds import FeedState
 from fsstream.option_fields import from_mapping
 from fsstream.publish import Publisher
+from fsstream.saving import Snapshot
 from fsstream.sources import Input
 from fsstream.state import Under
 from fsstream.stream_feed import Place
@@ -29,7 +30,7 @@ from fsstream.stream_feed import Place
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from fsstream.config import ResumeOptions
+    from fsstream.resume_options import ResumeOptions
     from fsstream.state import State, StateSink
 
 FORMAT = "fsstream checkpoint"
@@ -50,20 +51,6 @@ _PATHS = (
 )
 _BESIDE = ("labels", "targets", "groups", "valid")  # files beside the input that decide what is learned
 _DATA_HINT = "resume with the data that the run began with, or start anew with select"
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A run between two records: behind a batch, or amid one of many classes."""
-
-    passes: int  # finished
-    feed: FeedState
-    first_labels: int  # how many labels were known when the learner was made
-    counts: Mapping[str, Any]  # of the reading
-    notes: list[str]
-    validation: Mapping[str, Any] | None
-    course: Mapping[str, Any]  # of the run until now, for its summary
-    begun: int  # rows of the next batch that have been learned, too
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ and a keyword of `fsstream.select`. Whatever can be checked without opening a fi
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fsstream.errors import UsageError
 from fsstream.option_fields import check_fields, option
@@ -24,49 +23,51 @@ KMER_FORMATS = ("seq", "fasta", "fastq")
 LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30  # of a class: 32-bit numbers hold its products
 
 
-_IN = "What comes in"
-_LEARN = "What is learned"
-_WITH = "With what"
-_OUT = "What goes out"
+IN = "What comes in"
+LEARN = "What is learned"
+WITH = "With what"
+OUT = "What goes out"
 
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
     """How input is read: the same for every command that reads a stream."""
 
+    needs_labels: ClassVar[bool] = True
+
     inputs: tuple[str, ...] = ()
-    format: str = option("auto", "format of the records", choices=FORMATS, group=_IN)
-    ngrams: int = option(1, "tokens: also count word n-grams up to N", kind="integer", low=1, group=_IN)
-    kmer: int | None = option(None, "length of k-mers, up to 32", kind="integer", low=1, group=_IN)
+    format: str = option("auto", "format of the records", choices=FORMATS, group=IN)
+    ngrams: int = option(1, "tokens: also count word n-grams up to N", kind="integer", low=1, group=IN)
+    kmer: int | None = option(None, "length of k-mers, up to 32", kind="integer", low=1, group=IN)
     canonical: bool | None = option(
-        None, "a k-mer and its reverse complement are one feature (no default)", kind="flag", group=_IN
+        None, "a k-mer and its reverse complement are one feature (no default)", kind="flag", group=IN
     )
     labels: str | None = option(
-        None, "fasta, fastq: table of record id or file name, TAB, label", kind="path", group=_IN
+        None, "fasta, fastq: table of record id or file name, TAB, label", kind="path", group=IN
     )
-    targets: str | None = option(None, "columns: one label a line, for each sample", kind="path", group=_IN)
-    label_column: str | None = option(None, "tables, jsonl: name (or number) of the label", group=_IN)
-    no_header: bool = option(False, "csv, tsv: columns are c1, c2, ...", kind="switch", group=_IN)
-    numeric: tuple[str, ...] = option((), "csv, tsv, parquet: columns of numbers", kind="list", group=_IN)
-    categorical: tuple[str, ...] = option((), "csv, tsv, parquet: columns of words", kind="list", group=_IN)
-    keep: tuple[str, ...] = option((), "keep only features that match the pattern", kind="list", group=_IN)
-    ignore: tuple[str, ...] = option((), "drop features that match the pattern", kind="list", group=_IN)
-    normalize: str = option("none", "scale rows to unit length", choices=("none", "l2"), group=_IN)
+    targets: str | None = option(None, "columns: one label a line, for each sample", kind="path", group=IN)
+    label_column: str | None = option(None, "tables, jsonl: name (or number) of the label", group=IN)
+    no_header: bool = option(False, "csv, tsv: columns are c1, c2, ...", kind="switch", group=IN)
+    numeric: tuple[str, ...] = option((), "csv, tsv, parquet: columns of numbers", kind="list", group=IN)
+    categorical: tuple[str, ...] = option((), "csv, tsv, parquet: columns of words", kind="list", group=IN)
+    keep: tuple[str, ...] = option((), "keep only features that match the pattern", kind="list", group=IN)
+    ignore: tuple[str, ...] = option((), "drop features that match the pattern", kind="list", group=IN)
+    normalize: str = option("none", "scale rows to unit length", choices=("none", "l2"), group=IN)
     threads: int | None = option(
         None,
         "threads to use; changes the speed, never the result",
         kind="integer",
         low=1,
         high=1024,
-        group=_WITH,
+        group=WITH,
     )
-    block_size: int = option(1 << 19, "bytes read at a time; never the result", kind="size", group=_WITH)
-    on_bad_line: str = option("stop", "what a bad record does", choices=("stop", "skip"), group=_OUT)
-    max_bad: int | None = option(None, "most bad records to skip", kind="integer", low=0, group=_OUT)
-    bad_lines: str | None = option(None, "copy skipped records to a file", kind="path", group=_OUT)
-    progress: bool | None = option(None, "show progress (default: on a terminal)", kind="flag", group=_OUT)
-    quiet: bool = option(False, "only errors", kind="switch", group=_OUT)
-    verbose: bool = option(False, "say what was decided", kind="switch", group=_OUT)
+    block_size: int = option(1 << 19, "bytes read at a time; never the result", kind="size", group=WITH)
+    on_bad_line: str = option("stop", "what a bad record does", choices=("stop", "skip"), group=OUT)
+    max_bad: int | None = option(None, "most bad records to skip", kind="integer", low=0, group=OUT)
+    bad_lines: str | None = option(None, "copy skipped records to a file", kind="path", group=OUT)
+    progress: bool | None = option(None, "show progress (default: on a terminal)", kind="flag", group=OUT)
+    quiet: bool = option(False, "only errors", kind="switch", group=OUT)
+    verbose: bool = option(False, "say what was decided", kind="switch", group=OUT)
 
     @property
     def thread_count(self) -> int:
@@ -120,59 +121,59 @@ class SelectOptions(InputOptions):
     """Everything `fsstream select` can be told. None: not given."""
 
     groups: str | tuple[tuple[str, tuple[str, ...]], ...] | None = option(
-        None, "fgm: table of feature, TAB, group", kind="table", group=_IN
+        None, "fgm: table of feature, TAB, group", kind="table", group=IN
     )
-    class_weight: tuple[str, ...] = option((), "LABEL=W: weight of a class's rows", kind="list", group=_IN)
-    shuffle: bool = option(False, "learn what is spooled in a fresh seeded order", kind="switch", group=_IN)
-    algo: str = option("mission", "the backend; see `fsstream algos`", group=_LEARN)
+    class_weight: tuple[str, ...] = option((), "LABEL=W: weight of a class's rows", kind="list", group=IN)
+    shuffle: bool = option(False, "learn what is spooled in a fresh seeded order", kind="switch", group=IN)
+    algo: str = option("mission", "the backend; see `fsstream algos`", group=LEARN)
     k: int | None = option(
-        None, "number of features to select", kind="integer", low=1, high=2**40, group=_LEARN
+        None, "number of features to select", kind="integer", low=1, high=2**40, group=LEARN
     )
-    loss: str = option("auto", "what is minimised", choices=LOSSES, group=_LEARN)
+    loss: str = option("auto", "what is minimised", choices=LOSSES, group=LEARN)
     passes: int | None = option(
-        None, "times the data is read", kind="integer", low=1, high=2**31, group=_LEARN
+        None, "times the data is read", kind="integer", low=1, high=2**31, group=LEARN
     )
-    learning_rate: float | None = option(None, "size of a step", kind="number", low=0, group=_LEARN)
-    l1: float | None = option(None, "weight of the l1 penalty", kind="number", low=0, group=_LEARN)
-    l2: float | None = option(None, "weight of the l2 penalty", kind="number", low=0, group=_LEARN)
-    intercept: bool | None = option(None, "learn a constant beside the k features", kind="flag", group=_LEARN)
-    init: str | None = option(None, "start from a model (yesterday's)", kind="path", group=_LEARN)
+    learning_rate: float | None = option(None, "size of a step", kind="number", low=0, group=LEARN)
+    l1: float | None = option(None, "weight of the l1 penalty", kind="number", low=0, group=LEARN)
+    l2: float | None = option(None, "weight of the l2 penalty", kind="number", low=0, group=LEARN)
+    intercept: bool | None = option(None, "learn a constant beside the k features", kind="flag", group=LEARN)
+    init: str | None = option(None, "start from a model (yesterday's)", kind="path", group=LEARN)
     seed: int = option(
-        0, "of sketch cells, shuffles and draws", kind="integer", low=0, high=2**64 - 1, group=_LEARN
+        0, "of sketch cells, shuffles and draws", kind="integer", low=0, high=2**64 - 1, group=LEARN
     )
-    set: tuple[str, ...] = option((), "KEY=VALUE: any parameter of the backend", kind="list", group=_LEARN)
-    max_classes: int = option(1000, "most classes to accept", kind="integer", low=2, high=2**31, group=_LEARN)
+    set: tuple[str, ...] = option((), "KEY=VALUE: any parameter of the backend", kind="list", group=LEARN)
+    max_classes: int = option(1000, "most classes to accept", kind="integer", low=2, high=2**31, group=LEARN)
     patience: int | None = option(
-        None, "stop after N passes without a better --valid loss", kind="integer", low=1, group=_LEARN
+        None, "stop after N passes without a better --valid loss", kind="integer", low=1, group=LEARN
     )
     memory: int | None = option(
-        None, "most memory to use (default: 1 GB or a quarter)", kind="size", group=_WITH
+        None, "most memory to use (default: 1 GB or a quarter)", kind="size", group=WITH
     )
     workers: int | None = option(
-        None, "workers of the method (asy-os)", kind="integer", low=1, high=65_536, group=_WITH
+        None, "workers of the method (asy-os)", kind="integer", low=1, high=65_536, group=WITH
     )
     engine: str = option(
         "local", "what runs the workers: this machine (ray is refused: not built yet)",
-        choices=("local", "ray"), group=_WITH,
+        choices=("local", "ray"), group=WITH,
     )  # fmt: skip
-    address: str | None = option(None, "of a cluster, for --engine ray", group=_WITH)
-    spool_dir: str | None = option(None, "folder for data that is read again", kind="path", group=_WITH)
-    output: str | None = option(None, "write the selection to a file", kind="path", group=_OUT)
-    model: str | None = option(None, "write a model for predict and --init", kind="path", group=_OUT)
-    summary: str | None = option(None, "write what happened as JSON", kind="path", group=_OUT)
+    address: str | None = option(None, "of a cluster, for --engine ray", group=WITH)
+    spool_dir: str | None = option(None, "folder for data that is read again", kind="path", group=WITH)
+    output: str | None = option(None, "write the selection to a file", kind="path", group=OUT)
+    model: str | None = option(None, "write a model for predict and --init", kind="path", group=OUT)
+    summary: str | None = option(None, "write what happened as JSON", kind="path", group=OUT)
     with_state: bool = option(
         False, "put all the learner knows into --model, for an exact `--init` and `fsstream merge`",
-        kind="switch", group=_OUT,
+        kind="switch", group=OUT,
     )  # fmt: skip
-    valid: str | None = option(None, "file to validate on after each pass", kind="path", group=_OUT)
+    valid: str | None = option(None, "file to validate on after each pass", kind="path", group=OUT)
     checkpoint: str | None = option(
         None, "save the run there now and then, and when it is stopped, for `fsstream resume`", kind="path",
-        group=_OUT,
+        group=OUT,
     )  # fmt: skip
     checkpoint_every: float | None = option(
-        None, "how often: 60s, or each 1GB of data (default: 60s)", kind="interval", group=_OUT
+        None, "how often: 60s, or each 1GB of data (default: 60s)", kind="interval", group=OUT
     )
-    lock: str | None = option(None, "exit 75 at once when another run holds it", kind="path", group=_OUT)
+    lock: str | None = option(None, "exit 75 at once when another run holds it", kind="path", group=OUT)
 
     @property
     def memory_bytes(self) -> int:
@@ -224,68 +225,6 @@ LEARNING_FIELDS = (
     "algo", "k", "loss", "passes", "learning_rate", "l1", "l2", "intercept", "seed", "memory", "workers",
     "max_classes", "class_weight", "shuffle", "keep", "ignore", "normalize",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResumeOptions:
-    """What a run that goes on may be told anew; None: as it was told when it began."""
-
-    checkpoint_file: str = ""
-    inputs: tuple[str, ...] = ()
-    threads: int | None = option(None, "threads to use", kind="integer", low=1, high=1024, group=_WITH)
-    spool_dir: str | None = option(None, "folder for data that is read again", kind="path", group=_WITH)
-    output: str | None = option(None, "write the selection to a file", kind="path", group=_OUT)
-    model: str | None = option(None, "write a model for predict and --init", kind="path", group=_OUT)
-    summary: str | None = option(None, "write what happened as JSON", kind="path", group=_OUT)
-    checkpoint: str | None = option(None, "save to another file than CHECKPOINT", kind="path", group=_OUT)
-    checkpoint_every: float | None = option(
-        None, "how often: 60s, or each 1GB of data", kind="interval", group=_OUT
-    )
-    lock: str | None = option(None, "exit 75 at once when another run holds it", kind="path", group=_OUT)
-    progress: bool | None = option(None, "show progress (default: on a terminal)", kind="flag", group=_OUT)
-    quiet: bool = option(False, "only errors", kind="switch", group=_OUT)
-    verbose: bool = option(False, "say what was decided", kind="switch", group=_OUT)
-
-    def check(self) -> None:
-        """Raise UsageError for what can be known to be wrong before any file is opened."""
-        check_fields(self)
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """What takes the place of the options of the run."""
-        names = [field.name for field in dataclasses.fields(self) if field.metadata]
-        return {name: value for name in names if (value := getattr(self, name)) not in (None, False)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class ApplyOptions(InputOptions):
-    """Of the commands that apply a model to a stream; what is not given is as it was in training."""
-
-    applied: ClassVar[str] = "model"
-    model: str = ""
-    output: str | None = option(None, "write to a file", kind="path", group=_OUT)
-
-    def check(self) -> None:
-        super().check()
-        if self.model == "-" and (not self.inputs or "-" in self.inputs):
-            raise UsageError(
-                f"standard input cannot be the {self.applied} and the data",
-                hint="give one of them as a file",
-            )
-
-
-@dataclass(frozen=True, kw_only=True)
-class TransformOptions(ApplyOptions):
-    """Of `transform`. `model` may be a selection as well."""
-
-    applied: ClassVar[str] = "selection"
-    to: str = option("same", "format of the output", choices=("same", *FORMATS[1:-1]), group=_OUT)
-    names: str | None = option(
-        None,
-        "number the features from 1, and write their names to a file, one a line",
-        kind="path",
-        group=_OUT,
-    )
 
 
 def split_class_weight(item: str) -> tuple[str, float]:

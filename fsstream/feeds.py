@@ -16,9 +16,7 @@ from fsstream.algorithms.learner import Access, Task
 from fsstream.bad_records import row_fault
 from fsstream.config import InputOptions, split_class_weight
 from fsstream.errors import DataError, LimitError, UsageError, no_data
-from fsstream.model import load_model
 from fsstream.reading import Reading
-from fsstream.sources.transpose import Columns
 from fsstream.stream_feed import Place, StreamFeed, bytes_of
 from fsstream.task import Labels, decide, make_map, start_labels
 from fsstream.text import to_bytes, to_text
@@ -156,6 +154,8 @@ class Aim:
 
 
 def _first_model(path: str) -> Model:
+    from fsstream.model_file import load_model
+
     try:
         return load_model(path)
     except UsageError as error:
@@ -322,6 +322,8 @@ class TransposedFeed:
         self._signals = signals
         self.place, self.size = Place(), 0
         self._start = state.place if state is not None else Place()
+        from fsstream.sources.transpose import Columns
+
         self._columns = Columns(options.memory_bytes // 2, options.spool_dir)
         try:
             rows = RowFeed(options, chosen, reading, signals, again=False)

@@ -10,7 +10,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import secrets
 import stat
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from pathlib import Path
 def create(directory: Path, prefix: str, suffix: str = "") -> tuple[int, Path]:
     """A new file nobody else can read, locked by us: its descriptor and its path."""
     while True:
-        path = directory / f"{prefix}{os.getpid()}-{secrets.token_hex(8)}{suffix}"
+        path = directory / f"{prefix}{os.getpid()}-{os.urandom(8).hex()}{suffix}"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             # Between the two calls another run may have taken it for a left-over.

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsstream import __version__
 from fsstream._native import LinearModel, ProductModel, key_of_name, pair_key
-from fsstream.algorithms.merging.shards import under
-from fsstream.archive import check_kind, load, pack, pack_texts, unpack, unpack_texts
-from fsstream.basis import Basis
-from fsstream.errors import CorruptError
-from fsstream.expansion import Expansion
 from fsstream.pairs import split_pair
-from fsstream.selection import Selection
-from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
     from typing import Protocol
 
     from numpy.typing import NDArray
 
     from fsstream._native import Batch
+    from fsstream.basis import Basis
+    from fsstream.expansion import Expansion
+    from fsstream.selection import Selection
 
     class Predictor(Protocol):
         """Scores of rows: rows x outputs."""
@@ -33,11 +28,6 @@ if TYPE_CHECKING:
         @property
         def outputs(self) -> int: ...
         def predict(self, batch: Batch) -> NDArray[np.float32]: ...
-
-
-FORMAT = "fsstream model"
-VERSION = 1
-_BASIS, _STATE = "basis_", "state/"
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,57 +134,9 @@ class Model:
 
     def to_bytes(self) -> bytes:
         """The bytes of the model file: a function of the model alone."""
-        chosen = self.selection
-        meta = {
-            "format": FORMAT,
-            "version": VERSION,
-            "written_by": f"fsstream {__version__}",
-            "kind": self.kind,
-            "loss": self.loss,
-            "labels": self.labels,
-            "options": self.options,
-            "reading": self.reading,
-            "rows": self.rows,
-            "extra": sorted(chosen.extra),
-        }
-        members = {f"names_{key}": value for key, value in pack_texts(list(chosen.raw_names)).items()}
-        members |= {"weights": chosen.weights, "intercepts": self.intercepts}
-        members |= {f"extra_{key}": column for key, column in chosen.extra.items()}
-        classes = self.class_numbers()
-        if classes is not None:
-            members["classes"] = classes
-        if chosen.groups is not None:
-            texts = pack_texts([to_bytes(group) for group in chosen.groups])
-            members |= {f"groups_{key}": value for key, value in texts.items()}
-        if self.basis is not None:
-            meta["basis"], arrays = self.basis.parts()
-            members |= {f"{_BASIS}{key}": value for key, value in arrays.items()}
-        if self.state is not None:
-            meta["state_labels"] = self.state_labels
-            members |= {f"{_STATE}{key}": value for key, value in self.state.items()}
-        return pack(meta, members)
+        from fsstream.model_file import bytes_of
 
-
-def load_model(path: str | Path) -> Model:
-    """Read a model file, or `-`, standard input; CorruptError when it is not one, or not whole."""
-    return model_of(*load(Path(path)), path)
-
-
-def parse_model(data: bytes, path: str) -> Model:
-    """The model in the bytes of a file; `path` is for messages."""
-    return model_of(*unpack(data, path), path)
-
-
-def model_of(meta: dict[str, Any], members: dict[str, NDArray[Any]], path: str | Path) -> Model:
-    """The model in an archive; `path` is for messages."""
-    check_kind(meta, FORMAT, VERSION, path)
-    try:
-        found = _from_parts(meta, members)
-        if found.reading.get("kmer") and not found.has_products:
-            found.keys()
-        return found
-    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
-        raise CorruptError(f"{path}: not a valid model: {error!r}") from None
+        return bytes_of(self)
 
 
 def name_classes(selection: Selection, labels: tuple[str, ...]) -> Selection:
@@ -211,53 +153,3 @@ def kmer_key(name: bytes) -> int:
     for letter in name:
         key = key << 2 | b"ACGT".index(letter)
     return key
-
-
-def _from_parts(meta: dict[str, Any], members: dict[str, NDArray[Any]]) -> Model:
-    names = unpack_texts(members["names_bytes"], members["names_ends"])
-    groups = None
-    if "groups_bytes" in members:
-        groups = [to_text(group) for group in unpack_texts(members["groups_bytes"], members["groups_ends"])]
-    classes = [int(index) for index in members["classes"]] if "classes" in members else None
-    selection = Selection(
-        names,
-        members["weights"].astype(np.float32),
-        classes,
-        groups,
-        {key: members[f"extra_{key}"] for key in meta["extra"]},
-    )
-    labels = tuple(str(label) for label in meta["labels"])
-    intercepts = members["intercepts"].astype(np.float32)
-    if classes is not None and any(index >= len(labels) or index >= len(intercepts) for index in classes):
-        raise ValueError("a class without a label")
-    if meta["kind"] not in ("numbers", "binary", "classes") or intercepts.ndim != 1 or not len(intercepts):
-        raise ValueError("what it predicts is not said")
-    if not (np.isfinite(selection.weights).all() and np.isfinite(intercepts).all()):
-        raise ValueError("a weight is no finite number")
-    if not isinstance(meta["options"].get("set", {}), dict):
-        raise TypeError("--set is no table")
-    return Model(
-        name_classes(selection, labels),
-        intercepts,
-        meta["kind"],
-        str(meta["loss"]),
-        labels,
-        dict(meta["options"]),
-        dict(meta["reading"]),
-        _basis_of(meta, members, selection),
-        int(meta.get("rows", 0)),
-        under(_STATE, members) if "state_labels" in meta else None,
-        tuple(str(label) for label in meta.get("state_labels", ())),
-    )
-
-
-def _basis_of(
-    meta: dict[str, Any], members: dict[str, NDArray[Any]], selection: Selection
-) -> Basis | Expansion | None:
-    if "basis" not in meta:
-        return None
-    arrays = {name.removeprefix(_BASIS): array for name, array in members.items() if name.startswith(_BASIS)}
-    basis = (Expansion if "expands" in meta["basis"] else Basis).from_parts(meta["basis"], arrays)
-    numbers = selection.classes or [0] * len(selection)
-    basis.check(selection, np.array(numbers, dtype=np.uint32))
-    return basis

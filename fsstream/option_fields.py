@@ -6,7 +6,6 @@ In: names and plain values, as a TOML file or a Python caller gives them. Out: t
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 import numbers
 import os
@@ -42,6 +41,8 @@ def option(
 def suggest(word: str, known: Iterable[str]) -> str:
     """The hint for a name that does not exist."""
     known = sorted(known)
+    import difflib  # most runs have nothing to suggest
+
     close = difflib.get_close_matches(word, known, n=1)
     if close:
         return f"did you mean {close[0]!r}?"

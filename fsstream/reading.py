@@ -15,7 +15,7 @@ import numpy as np
 
 from fsstream._native import Batch, NameFilter, count_lines, key_of_name
 from fsstream.bad_records import BadRecords
-from fsstream.config import ApplyOptions, SelectOptions
+from fsstream.config import SelectOptions
 from fsstream.formats import detect, format_named, make_parser, most_entries, tables, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.memory import Room
@@ -232,7 +232,7 @@ class RowsReading(AnyReading):
                 label_column=options.label_column,
                 numeric=options.numeric,
                 categorical=options.categorical,
-                needs_labels=not isinstance(options, ApplyOptions),
+                needs_labels=options.needs_labels,
                 normalize=options.normalize,
                 keep=options.keep,
                 ignore=options.ignore,

@@ -17,7 +17,6 @@ from fsstream import __version__
 from fsstream._native import LossMeter
 from fsstream.algorithms.learner import Access
 from fsstream.apart import check_apart
-from fsstream.checkpoint import Snapshot
 from fsstream.course import Course
 from fsstream.errors import UsageError, fitting
 from fsstream.feeds import FeedState, make_feed
@@ -27,12 +26,11 @@ from fsstream.parameters import parse_parameters
 from fsstream.progress import Progress
 from fsstream.reading import make_reading
 from fsstream.remarks import remarks
-from fsstream.saving import Mark, Saving
+from fsstream.saving import Mark, Saving, Snapshot
 from fsstream.signals import StopSignals
 from fsstream.state import Prefixed
 from fsstream.stream_feed import Place
 from fsstream.training import Training, check_uses, find_backend
-from fsstream.validation import Validation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +49,7 @@ if TYPE_CHECKING:
     from fsstream.selection import Selection
     from fsstream.sources import Source
     from fsstream.state import StateSink
+    from fsstream.validation import Validation
 
 SHOWN_FEATURES = 50  # of each class, in the summary
 _SCORES = 1 << 20  # numbers that are made of the rows at once
@@ -175,13 +174,18 @@ class _Run:
         self.learner = self._training.learner
         self._meter = LossMeter(self._aim.loss)
         self._course = Course(self.learner, chosen.access, with_selection=options.summary is not None)
-        self._validation = Validation(options, self._training.model) if options.valid else None
+        self._validation = self._make_validation() if options.valid else None
         self.passes = 0
         self._place = Place()  # behind the batches of the current pass that have been learned
         self._begun = 0  # rows of the next one that have been learned
         if before is not None:
             with fitting("the checkpoint"):
                 self._go_on(before)
+
+    def _make_validation(self) -> Validation:
+        from fsstream.validation import Validation
+
+        return Validation(self._options, self._training.model)
 
     def _go_on(self, before: Saved) -> None:
         """Take over what an interrupted run had learned."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from fsstream.checkpoint import CheckpointWriter, Origin
 from fsstream.errors import FsstreamError, Interrupted, LimitError
 
 if TYPE_CHECKING:
@@ -17,8 +16,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from fsstream._native import Batch
-    from fsstream.checkpoint import Checkpoint, Snapshot
+    from fsstream.checkpoint import Checkpoint, CheckpointWriter
     from fsstream.config import SelectOptions
+    from fsstream.feeds import FeedState
     from fsstream.state import StateSink
     from fsstream.stream_feed import Place
 
@@ -33,6 +33,20 @@ class Mark:
     counts: Mapping[str, Any]
     size: int  # bytes learned
     learned: int  # rows or features, in all passes
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run between two records: behind a batch, or amid one of many classes."""
+
+    passes: int  # finished
+    feed: FeedState
+    first_labels: int  # how many labels were known when the learner was made
+    counts: Mapping[str, Any]  # of the reading
+    notes: list[str]
+    validation: Mapping[str, Any] | None
+    course: Mapping[str, Any]  # of the run until now, for its summary
+    begun: int  # rows of the next batch that have been learned, too
 
 
 class Savable(Protocol):
@@ -62,6 +76,8 @@ class Saving:
         self._amid = False  # a batch is being learned
         if options.checkpoint is None:
             return
+        from fsstream.checkpoint import CheckpointWriter, Origin
+
         self._writer = CheckpointWriter(Origin.of(options, self.resumes))
         if before is None:
             self._writer.write(None)

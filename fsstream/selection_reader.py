@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream.errors import DataError, UsageError, opening
-from fsstream.model import Model, parse_model
+from fsstream.model_file import parse_model
 from fsstream.selection import Selection
 from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from fsstream.model import Model
 
 _ZIP, _PARQUET = b"PK\x03\x04", b"PAR1"
 

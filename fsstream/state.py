@@ -119,6 +119,13 @@ class Under(StoredState):
         read_into(self._state, self._prefix + name, dtype, room)
 
 
+def under(prefix: str, state: State) -> State:
+    """The arrays whose names begin so, without that."""
+    if isinstance(state, StoredState):
+        return Under(state, prefix)
+    return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
+
+
 def read_into(state: State, name: str, dtype: str, room: memoryview) -> None:
     """Fill `room` with an array; ValueError when there is none of that name, type and size."""
     if isinstance(state, StoredState):

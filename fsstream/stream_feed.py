@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from fsstream.rows import Rows
 from fsstream.sources import Position
-from fsstream.sources.spool import Spool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from fsstream.pipeline import Parsed
     from fsstream.reading import AnyReading
     from fsstream.signals import StopSignals
+    from fsstream.sources.spool import Spool
 
 SPOOLED_ENTRY = 72  # bytes that an entry of the longest row takes while it is encoded, with a name of 16
 
@@ -72,6 +72,8 @@ class StreamFeed:
         )
         if not needed or self._spool is not None:
             return
+        from fsstream.sources.spool import Spool
+
         self._spool = Spool(self._options.spool_dir)
         if self._reading.room is not None:
             self._reading.room.per_entry += SPOOLED_ENTRY

@@ -16,8 +16,9 @@ import numpy as np
 
 from fsstream._native import key_of_name
 from fsstream.apply import as_trained
+from fsstream.apply_options import TransformOptions
 from fsstream.bad_records import row_fault
-from fsstream.config import KMER_FORMATS, TransformOptions
+from fsstream.config import KMER_FORMATS
 from fsstream.errors import UsageError, no_data
 from fsstream.expansion import Expansion
 from fsstream.formats.writing import Kept, Source, make_writer

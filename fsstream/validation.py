@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream.apply import evaluate_model
-from fsstream.model import parse_model
+from fsstream.model_file import parse_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -29,13 +29,14 @@ from fsstream import run
 from fsstream.algorithms.learner import Task
 from fsstream.archive import pack, unpack
 from fsstream.checkpoint import checkpoint_of
-from fsstream.cli.options import config_of
-from fsstream.config import ResumeOptions, SelectOptions
+from fsstream.cli.config_file import config_of
+from fsstream.config import SelectOptions
 from fsstream.errors import FsstreamError, fitting
 from fsstream.merging import merge
-from fsstream.model import model_of, parse_model
+from fsstream.model_file import model_of, parse_model
 from fsstream.output import selection_lines
 from fsstream.parameters import parse_parameters
+from fsstream.resume_options import ResumeOptions
 from fsstream.selection_reader import parse_selection
 from fsstream.training import common_options, find_backend, make_learner
 from scripts.fuzz import add

@@ -28,9 +28,6 @@ import numpy as np
 
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task
-from fsstream.algorithms.merging.classes import Shape, softmax
-from fsstream.algorithms.merging.newton import newton
-from fsstream.algorithms.merging.sketched import descent, sketched
 from fsstream.algorithms.mission_parameters import (
     BLOCK,
     CANDIDATE,
@@ -140,17 +137,9 @@ class Mission(SgdLearner):
         return {**self._merged(shards), **self.bootstrap.merged(shards, self._merged)}
 
     def _merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
-        if isinstance(self.kernel, _native.SoftmaxLearner):
-            shape = Shape(self.k, self.depth, self.seed, self.exact, self.adaptive)
-            return softmax(shards, self.kernel.state(), shape)
-        if self.identity or self.parameters.batch != 1:
-            what = "--set sketch=identity" if self.identity else "--set batch"
-            raise UsageError(f"learners with {what} cannot be merged", hint="merge their models")
-        kind = _native.BlockSketch if self.exact else _native.CountSketch
-        sketch = kind(self.depth, self.width, self.seed)
-        if isinstance(sketch, _native.BlockSketch) and self.adaptive:
-            return newton(shards, self.k, sketch, numbers_of_part(self.depth))
-        return descent(shards, sketched(self.k, sketch, exact=self.exact))
+        from fsstream.algorithms.merging import mission
+
+        return mission.merged(self, shards)
 
     def _kernel(
         self, common: Common, parameters: MissionParameters, task: Task

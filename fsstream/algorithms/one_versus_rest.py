@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream.algorithms.learner import Learner
-from fsstream.algorithms.merging.shards import under
 from fsstream.errors import LimitError
 from fsstream.selection import Selection
-from fsstream.state import Prefixed
+from fsstream.state import Prefixed, under
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsstream.algorithms.merging.shards import under
-from fsstream.state import Prefixed
+from fsstream.state import Prefixed, under
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

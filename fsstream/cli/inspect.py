@@ -22,7 +22,7 @@ def command(model: str, debug: bool) -> None:
     """Say what is in a model, a checkpoint or a spool, as one JSON object, after checking its digest."""
     from fsstream import checkpoint
     from fsstream.archive import load
-    from fsstream.model import model_of
+    from fsstream.model_file import model_of
     from fsstream.output import json_text
     from fsstream.sources.spool import inspect_spool, is_spool
 

@@ -7,7 +7,6 @@ import contextlib
 import os
 import sys
 import threading
-import traceback
 from importlib import import_module
 from typing import NoReturn
 
@@ -97,6 +96,8 @@ def run(arguments: list[str]) -> int:
         return 130
     except Exception as error:
         if "--debug" in arguments:
+            import traceback
+
             traceback.print_exception(error)
         return _complain(_explained(error))
     return 0

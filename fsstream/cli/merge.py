@@ -26,7 +26,7 @@ def command(models: tuple[str, ...], output: str, debug: bool) -> None:
     outside their run refuse, and say why: `fsstream algos NAME`.
     """
     from fsstream.merging import merge
-    from fsstream.model import load_model
+    from fsstream.model_file import load_model
     from fsstream.publish import check_writable
 
     if len(models) < 2:

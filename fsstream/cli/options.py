@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-import tomllib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +11,7 @@ import click
 from fsstream.apart import check_apart
 from fsstream.cli import stdout
 from fsstream.config import InputOptions
-from fsstream.errors import FsstreamError, UsageError
+from fsstream.errors import FsstreamError
 from fsstream.option_fields import from_mapping
 from fsstream.units import parse_interval, parse_size
 
@@ -172,6 +170,8 @@ def _click_option(field: dataclasses.Field[Any]) -> click.Option:
 def _config_option(kind: type[Any]) -> click.Option:
     def load(ctx: click.Context, param: click.Parameter, path: str | None) -> None:
         if path is not None:
+            from fsstream.cli.config_file import read_config
+
             ctx.default_map = read_config(path, kind)
 
     return GroupedOption(
@@ -183,24 +183,3 @@ def _config_option(kind: type[Any]) -> click.Option:
         envvar="FSSTREAM_CONFIG",
         help="TOML file with any of these options; flags and environment win",
     )
-
-
-def read_config(path: str, kind: type[Any]) -> dict[str, Any]:
-    """The options of a TOML file by field name; an unknown key is an error with a suggestion."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise UsageError(f"--config {path}: {error.strerror}") from None
-    return config_of(data, path, kind)
-
-
-def config_of(data: bytes, path: str, kind: type[Any]) -> dict[str, Any]:
-    """The options in the bytes of a TOML file; `path` is for messages."""
-    try:
-        table = tomllib.loads(data.decode())
-        options = from_mapping(kind, table)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"--config {path}: not valid TOML: {error}") from None
-    except UsageError as error:
-        raise UsageError(f"--config {path}: {error.message}", hint=error.hint) from None
-    return {name.replace("-", "_"): getattr(options, name.replace("-", "_")) for name in table}

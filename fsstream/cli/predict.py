@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from fsstream.apply_options import ApplyOptions
 from fsstream.cli import stdout
 from fsstream.cli.options import command as make_command
-from fsstream.config import ApplyOptions
 
 
 def predict(options: ApplyOptions) -> None:
@@ -13,7 +13,7 @@ def predict(options: ApplyOptions) -> None:
     What is not said about the input is taken to be as it was when the model was trained.
     """
     from fsstream.apply import predictions
-    from fsstream.model import load_model
+    from fsstream.model_file import load_model
     from fsstream.publish import check_writable
 
     check_writable(options.output)

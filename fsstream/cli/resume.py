@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fsstream.cli.options import command as make_command
 from fsstream.cli.select import run_and_publish
-from fsstream.config import ResumeOptions
+from fsstream.resume_options import ResumeOptions
 
 
 def resume(options: ResumeOptions) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from fsstream.apply_options import TransformOptions
 from fsstream.cli import stdout
 from fsstream.cli.options import command as make_command
-from fsstream.config import TransformOptions
 
 
 def transform(options: TransformOptions) -> None:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsstream._native import line_shapes
-from fsstream.config import ApplyOptions
 from fsstream.errors import UsageError
 from fsstream.formats import settle
 from fsstream.formats.options import FormatOptions
@@ -72,7 +71,7 @@ def decide(options: InputOptions, beginning: Sequence[Block]) -> Decided:
         label_column=options.label_column,
         numeric=options.numeric,
         categorical=options.categorical,
-        needs_labels=not isinstance(options, ApplyOptions),
+        needs_labels=options.needs_labels,
         normalize=options.normalize,
         keep=options.keep,
         ignore=options.ignore,

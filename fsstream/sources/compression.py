@@ -1,91 +1,43 @@
-"""Compressed streams: recognised by their first bytes, unpacked in the process, checked to the last byte.
+"""Compressed streams, recognised by their first bytes.
 
-In: a raw stream. Out: a stream of the plain bytes, or a DataError when the file was cut short, damaged,
-or goes on with something else. Several members one after the other are one stream, in all four kinds.
-Zero bytes after the last member of a gz or xz file are padding (tapes and the xz format have them).
-
-What cannot be seen: a file cut exactly between two members, except for bgzip, which ends in a marker.
+In: a raw stream. Out: a stream of the plain bytes (`unpacked`), which is the same one when it is not packed.
 """
 
 from __future__ import annotations
 
-import bz2
-import lzma
-import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
-
-from isal import igzip_lib
+from typing import TYPE_CHECKING
 
 from fsstream.errors import DataError
-from fsstream.sources.gz import GzMember
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fsstream.sources.raw import ByteStream, RawStream
 
-CHUNK_BYTES = 1 << 18  # compressed bytes taken at a time
-XZ_MEMORY = 256 << 20  # what the dictionary of an .xz file may ask for
-BGZIP_END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
-BGZIP_FIELD = b"BC\x02\x00"  # the extra field, at bytes 12 to 15 of every member
 FRONT_BYTES = 18  # enough to tell every kind
-
-
-class Decompressor(Protocol):
-    """One member; the interface that bz2, lzma, zstd and igzip_lib share."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        """At most `max_length` more bytes."""
-        ...
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One way to compress: how it begins, who unpacks a member, what may follow the last one."""
+    """One way to compress: how it begins, what may follow the last member."""
 
     name: str
     magics: tuple[bytes, ...]
-    member: Callable[[], Decompressor]
-    damage: tuple[type[Exception], ...]
     padding: int = 0  # zero bytes after a member come in multiples of this; 0: none may follow
 
 
-def _xz() -> Decompressor:
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
-
-
-# The stub of igzip_lib declares its exception class as an instance.
-GZ = Kind("gz", (b"\x1f\x8b\x08",), GzMember, (igzip_lib.IsalError, ValueError), padding=1)  # type: ignore[arg-type]
-BZ2 = Kind(
-    "bz2",
-    tuple(
-        b"BZh%d" % level + block
-        for level in range(1, 10)
-        for block in (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")  # the first block, or none
+KINDS = (
+    Kind("gz", (b"\x1f\x8b\x08",), padding=1),
+    Kind(
+        "bz2",
+        tuple(
+            b"BZh%d" % level + block
+            for level in range(1, 10)
+            for block in (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")  # the first block, or none
+        ),
     ),
-    bz2.BZ2Decompressor,
-    (OSError, ValueError),
+    Kind("xz", (b"\xfd7zXZ\x00",), padding=4),
+    Kind("zst", (b"\x28\xb5\x2f\xfd", *(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60)))),
 )
-XZ = Kind("xz", (b"\xfd7zXZ\x00",), _xz, (lzma.LZMAError,), padding=4)
-ZST = Kind(
-    "zst",
-    (b"\x28\xb5\x2f\xfd", *(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60))),
-    zstd.ZstdDecompressor,
-    (zstd.ZstdError,),
-)
-KINDS = (GZ, BZ2, XZ, ZST)
 
 
 def plain_bytes(raw: RawStream) -> ByteStream:
@@ -96,112 +48,17 @@ def plain_bytes(raw: RawStream) -> ByteStream:
     front = raw.front(FRONT_BYTES)
     for kind in KINDS:
         if front.startswith(kind.magics):
-            bgzip = kind is GZ and front[3:4] == b"\x04" and front[12:16] == BGZIP_FIELD
-            return Unpacked(raw, kind, bgzip=bgzip)
+            from fsstream.sources.unpacked import Unpacked
+
+            return Unpacked(raw, kind, front)
     for kind in KINDS:
         if front and any(magic.startswith(front) for magic in kind.magics):
-            raise _truncated(raw.name, kind.name)
+            raise truncated(raw.name, kind.name)
     return raw
 
 
-class Unpacked:
-    """The plain bytes of a compressed stream; the memory it takes does not grow with what it unpacks."""
-
-    def __init__(self, raw: RawStream, kind: Kind, *, bgzip: bool = False) -> None:
-        self._raw = raw
-        self._kind = kind
-        self._member = kind.member()
-        self._fresh = True  # the member has been given nothing yet
-        self._packed = b""  # read, not yet given to a member
-        self._space = memoryview(bytearray(CHUNK_BYTES))
-        self._ended = False
-        self._bgzip = bgzip
-        self._tail = b""  # the last bytes read, of a bgzip file
-
-    def readinto(self, buffer: memoryview, /) -> int:
-        """Unpack into the buffer; 0 after the last member, once everything has been checked."""
-        while not self._ended:
-            if self._member.eof and not self._next_member():
-                self._ended = True
-                break
-            out = self._unpack(len(buffer))
-            if out:
-                buffer[: len(out)] = out
-                return len(out)
-        return 0
-
-    def _unpack(self, most: int) -> bytes:
-        data = b""
-        if self._fresh or self._member.needs_input:
-            data = self._packed or self._read()
-            self._packed = b""
-            if not data:
-                raise _truncated(self._raw.name, self._kind.name)
-        self._fresh = False
-        try:
-            return self._member.decompress(data, most)
-        except self._kind.damage as error:
-            raise self._damaged(f"corrupt {self._kind.name} data ({error})") from error
-
-    def _next_member(self) -> bool:
-        """Whether another member follows the one that ended; False when the file ends well."""
-        rest = self._member.unused_data or self._read()
-        if rest[:1] == b"\0" and self._kind.padding:
-            rest = self._skip_padding(rest)
-        if not rest:
-            self._check_end()
-            return False
-        longest = max(map(len, self._kind.magics))
-        while len(rest) < longest and (more := self._read()):
-            rest += more
-        if not rest.startswith(self._kind.magics):
-            raise self._foreign(rest)
-        self._member, self._packed, self._fresh = self._kind.member(), rest, True
-        return True
-
-    def _skip_padding(self, rest: bytes) -> bytes:
-        zeros = 0
-        while rest:
-            kept = rest.lstrip(b"\0")
-            zeros += len(rest) - len(kept)
-            rest = kept
-            if rest:
-                break
-            rest = self._read()
-        if zeros % self._kind.padding:
-            raise self._damaged(
-                f"{self._kind.name} padding that is not a multiple of {self._kind.padding} bytes"
-            )
-        return rest
-
-    def _foreign(self, rest: bytes) -> DataError:
-        if any(magic.startswith(rest) for magic in self._kind.magics):
-            return _truncated(self._raw.name, self._kind.name)
-        return self._damaged(f"something else follows the end of the {self._kind.name} data")
-
-    def _check_end(self) -> None:
-        if self._bgzip and self._tail != BGZIP_END:
-            raise DataError(
-                "bgzip data truncated: the end marker is missing",
-                path=self._raw.name,
-                hint="copy the file again; `bgzip -t` and `samtools quickcheck` look for the marker too",
-            )
-
-    def _read(self) -> bytes:
-        data = bytes(self._space[: self._raw.readinto(self._space)])
-        if self._bgzip:
-            self._tail = (self._tail + data[-len(BGZIP_END) :])[-len(BGZIP_END) :]
-        return data
-
-    def _damaged(self, what: str) -> DataError:
-        return DataError(
-            f"{what}, near byte {self._raw.position} of the compressed file",
-            path=self._raw.name,
-            hint="the file is damaged: fetch or make it again",
-        )
-
-
-def _truncated(name: str, kind: str) -> DataError:
+def truncated(name: str, kind: str) -> DataError:
+    """What a compressed file that ends too early is answered with."""
     return DataError(
         f"{kind} data truncated: the file ends in the middle of it",
         path=name,

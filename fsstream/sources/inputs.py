@@ -11,7 +11,6 @@ import io
 import os
 import stat
 import sys
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -369,6 +368,8 @@ class Input:
         try:
             if source.rereadable and not stream.packed:
                 return source.open_plain()
+            import tempfile
+
             copy = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 (the caller's)
             buffer = memoryview(bytearray(BLOCK_BYTES))
             while count := stream.readinto(buffer):

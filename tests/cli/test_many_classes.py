@@ -14,8 +14,9 @@ import pytest
 from fsstream import run
 from fsstream._native import LossMeter
 from fsstream.checkpoint import load_checkpoint
-from fsstream.config import ResumeOptions, SelectOptions
+from fsstream.config import SelectOptions
 from fsstream.errors import Interrupted
+from fsstream.resume_options import ResumeOptions
 from tests.cli.command import fsstream
 
 if TYPE_CHECKING:

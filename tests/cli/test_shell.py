@@ -59,6 +59,27 @@ def test_help_is_there_at_once() -> None:
     assert PROGRAM[0] == sys.executable
 
 
+def test_selecting_from_text_loads_no_more_than_it_needs(tmp_path: Path) -> None:
+    """Start-up is most of a small run: what only some runs need is loaded by them."""
+    (tmp_path / "rows").write_bytes(b"1 a b\n-1 b c\n" * 5)
+    line = ["select", "--k", "1", "--format", "tokens", "--quiet", str(tmp_path / "rows")]
+    show = (
+        "print(*sorted({name.partition('.')[0] for name in sys.modules} | set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys, fsstream.cli.main as main; main.run({line!r}); {show}"],
+        capture_output=True, text=True, check=True, cwd=ROOT,
+    )  # fmt: skip
+    assert done.stdout.count("\n") == 1
+    loaded = set(done.stderr.split())
+    packages = {"isal", "backports", "compression.zstd", "tqdm", "scipy", "sklearn", "pyarrow", "ray"}
+    library = {"argparse", "bz2", "hashlib", "lzma", "random", "tempfile", "tomllib", "traceback", "zipfile"}
+    ours = {"api", "apply", "archive", "basis", "checkpoint", "expansion", "metrics", "model_file", "merging"}
+    assert not loaded & (packages | library | {f"fsstream.{name}" for name in ours})
+    assert "fsstream.algorithms.mission" in loaded
+    assert not [name for name in loaded if name.startswith("fsstream.algorithms.merging")]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(name: str) -> None:
     done = fsstream(name, "-h")

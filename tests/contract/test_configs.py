@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fsstream.algorithms import BACKENDS
-from fsstream.cli.options import read_config
+from fsstream.cli.config_file import read_config
 from fsstream.config import SelectOptions
 from tests.cli.command import ROOT, fsstream
 

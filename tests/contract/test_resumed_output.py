@@ -18,8 +18,9 @@ from fsstream import run
 from fsstream.algorithms import BACKENDS, backend
 from fsstream.algorithms.learner import Access
 from fsstream.checkpoint import CheckpointWriter, load_checkpoint
-from fsstream.config import ResumeOptions, SelectOptions
+from fsstream.config import SelectOptions
 from fsstream.errors import DataError
+from fsstream.resume_options import ResumeOptions
 from tests.contract.samples import SAMPLES
 from tests.contract.test_output import options_for
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fsstream.config import ApplyOptions, TransformOptions
+from fsstream.apply_options import ApplyOptions, TransformOptions
 from fsstream.errors import DataError, UsageError
 from fsstream.formats import FORMATS
 from fsstream.option_fields import from_mapping

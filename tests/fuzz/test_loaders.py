@@ -17,7 +17,7 @@ from fsstream.archive import pack, unpack
 from fsstream.checkpoint import load_checkpoint
 from fsstream.config import SelectOptions
 from fsstream.errors import CorruptError
-from fsstream.model import parse_model
+from fsstream.model_file import parse_model
 from scripts.fuzz_changes import sealed
 from scripts.fuzz_loaders import ROWS, attempt, targets
 

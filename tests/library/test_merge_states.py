@@ -13,7 +13,7 @@ import fsstream
 from fsstream.algorithms import BACKENDS, backend
 from fsstream.errors import UsageError
 from fsstream.merging import merge
-from fsstream.model import parse_model
+from fsstream.model_file import parse_model
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 import fsstream
 from fsstream import parquet_writing
-from fsstream.config import TransformOptions
+from fsstream.apply_options import TransformOptions
 from fsstream.errors import DataError, UsageError
 from fsstream.option_fields import from_mapping
 from fsstream.transform import Transform

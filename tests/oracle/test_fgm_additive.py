@@ -8,7 +8,8 @@ from fsstream.algorithms.fgm import Fgm
 from fsstream.algorithms.learner import Common, Task
 from fsstream.errors import UsageError
 from fsstream.expansion import Expansion, part_name, split_part
-from fsstream.model import Model, parse_model
+from fsstream.model import Model
+from fsstream.model_file import parse_model
 from tests.oracle import fgm_oracle as oracle
 from tests.oracle.test_fgm_rounds import batches, gone_on, outcome, run
 

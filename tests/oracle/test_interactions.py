@@ -16,7 +16,7 @@ from fsstream.algorithms.mission_parameters import MissionParameters
 from fsstream.algorithms.stability import poisson_draws
 from fsstream.config import SelectOptions
 from fsstream.errors import LimitError
-from fsstream.model import load_model
+from fsstream.model_file import load_model
 from fsstream.pairs import pair_name, single_name
 from tests.oracle.test_mission import batch_of, draw_rows
 

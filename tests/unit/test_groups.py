@@ -7,10 +7,11 @@ import pytest
 import fsstream
 from fsstream import run
 from fsstream.checkpoint import load_checkpoint
-from fsstream.config import ResumeOptions, SelectOptions
+from fsstream.config import SelectOptions
 from fsstream.errors import DataError, UsageError
 from fsstream.groups import read_groups
 from fsstream.option_fields import from_mapping
+from fsstream.resume_options import ResumeOptions
 from scripts.fuzz_loaders import ROWS
 
 

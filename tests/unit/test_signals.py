@@ -20,8 +20,9 @@ from fsstream.algorithms.fgm.reduced import ReducedProblem
 from fsstream.algorithms.learner import Access
 from fsstream.algorithms.random_features.machine import Machine
 from fsstream.checkpoint import load_checkpoint
-from fsstream.config import ResumeOptions, SelectOptions
+from fsstream.config import SelectOptions
 from fsstream.errors import Interrupted
+from fsstream.resume_options import ResumeOptions
 from fsstream.training import Training
 from tests.oracle.online_data import batch_of
 from tests.oracle.test_fgm_solver import columns_of

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream.errors import CorruptError
-from fsstream.state import StoredState, Under
+from fsstream.state import under
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -142,13 +142,6 @@ class Features:
             texts[1]: self.lengths[places],
             texts[0]: np.frombuffer(joined, dtype=np.uint8),
         }
-
-
-def under(prefix: str, state: State) -> State:
-    """The arrays whose names begin so, without that."""
-    if isinstance(state, StoredState):
-        return Under(state, prefix)
-    return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
 
 
 def _names(text: NDArray[Any], lengths: NDArray[Any]) -> list[bytes]:

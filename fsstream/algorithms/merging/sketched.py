@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsstream.algorithms.merging.shards import Features, under
+from fsstream.algorithms.merging.shards import Features
 from fsstream.errors import UsageError
+from fsstream.state import under
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsstream.config import ApplyOptions, InputOptions
+from fsstream.apply_options import ApplyOptions
+from fsstream.config import InputOptions
 from fsstream.errors import UsageError
 from fsstream.formats.detect import decide, detect, table_hint
 from fsstream.sources import Block

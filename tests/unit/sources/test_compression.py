@@ -16,7 +16,7 @@ import pytest
 
 from fsstream.errors import DataError
 from fsstream.sources import Input
-from fsstream.sources.compression import BGZIP_END
+from fsstream.sources.unpacked import BGZIP_END
 
 if sys.version_info >= (3, 14):
     from compression import zstd

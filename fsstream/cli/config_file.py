@@ -1,0 +1,31 @@
+"""The file of --config: options in TOML."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from fsstream.errors import UsageError
+from fsstream.option_fields import from_mapping
+
+
+def read_config(path: str, kind: type[Any]) -> dict[str, Any]:
+    """The options of a TOML file by field name; an unknown key is an error with a suggestion."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"--config {path}: {error.strerror}") from None
+    return config_of(data, path, kind)
+
+
+def config_of(data: bytes, path: str, kind: type[Any]) -> dict[str, Any]:
+    """The options in the bytes of a TOML file; `path` is for messages."""
+    try:
+        table = tomllib.loads(data.decode())
+        options = from_mapping(kind, table)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"--config {path}: not valid TOML: {error}") from None
+    except UsageError as error:
+        raise UsageError(f"--config {path}: {error.message}", hint=error.hint) from None
+    return {name.replace("-", "_"): getattr(options, name.replace("-", "_")) for name in table}
