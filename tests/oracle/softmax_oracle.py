@@ -118,8 +118,14 @@ class SoftmaxOracle:
         for key in risen:
             self.turn_on(key, self.kept[key], sizes[key])
         for key in above:
-            self.enter(key, seen[key])
-            self.turn_on(key, seen[key], sizes[key])
+            weights = self.entering_weights(key, seen)
+            if any(self.claims_to(c, weights, sizes[key]) for c in range(len(self.on))):
+                self.enter(key, weights)
+                self.turn_on(key, weights, sizes[key])
+
+    def entering_weights(self, key: int, seen: dict[int, list[F]]) -> list[F]:
+        """What the sketch says now that others of the row have taken theirs out of it."""
+        return self.estimates(key)
 
     def claims_to(self, c: int, weights: list[F], size: F) -> bool:
         return bool(abs(weights[c]) * size > self.thresholds[c])
@@ -188,6 +194,9 @@ class ConstantOracle(SoftmaxOracle):
         if key not in self.kept and self.exact:
             self.add_sketched(key, [-w for w in weights])
         self.kept.setdefault(key, list(weights))
+
+    def entering_weights(self, key: int, seen: dict[int, list[F]]) -> list[F]:
+        return super().entering_weights(key, seen) if self.exact else seen[key]
 
     def weight(self, key: int, c: int) -> F:
         return self.kept[key][c] if self.exact else self.sketches[c].query(key)

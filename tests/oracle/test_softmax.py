@@ -204,3 +204,22 @@ def test_diverging_steps_are_named():
         learner(5, {"learning_rate": 1e20}).update(
             batch_of((starts, keys, values * 1e18, targets, importance))
         )
+
+
+@pytest.mark.parametrize("common", [{}, {"learning_rate": 0.5}])
+def test_features_that_enter_together_share_a_crowded_cell_once(common):
+    """Each took out all that was in it, and the weights grew with every row until they diverged."""
+    rng = np.random.default_rng(0)
+    ours = learner(10, common, sketch_width=8)
+    for _ in range(300):
+        keys = np.sort(rng.choice(4000, 48, replace=False)).astype(np.uint64)
+        data = (
+            np.array([0, 48], np.uint64),
+            keys,
+            np.ones(48, np.float32),
+            np.array([rng.integers(5)], np.float32),
+            np.ones(1, np.float32),
+        )
+        scores = ours.update(batch_of(data))
+    assert np.abs(scores).max() < 20
+    assert max(abs(weight) for weight in selected(ours).values()) < 20

@@ -28,10 +28,11 @@ void SoftmaxLearner::admit(const Batch& batch, std::size_t first, std::size_t ha
   for (std::size_t n = 0; n < above_.size(); ++n) {
     const std::uint32_t i = above_[n];
     const std::size_t j = sketched_[i];
-    const float* weights = estimates_.data() + n * lanes;
+    float* weights = estimates_.data() + n * lanes;
     const Key key = batch.keys[first + j];
     Row row = kept_.find(key, homes[j]);
     if (row == ClassFeatures::kNone) {
+      if (!still_claims(i, weights, hashed)) continue;
       row = kept_.add(key, homes[j], kept_.names().add_name(batch, first + j));
       if (options_.exact) enter(row, weights, i, batch.values[first + j], hashed);
     }
@@ -49,6 +50,16 @@ void SoftmaxLearner::find_kept_again(const Key* keys, const std::uint32_t* homes
     sizes_[left++] = sizes_[i];
   }
   beside_.set_size(left);
+}
+
+// Whether sketched entry i would still enter: what has entered before it, in this row, has taken its weights out of
+// cells that they share, so they are asked for anew. Else m features of a cell would take out m times what is in it,
+// and where the sketch is small for the rows it would grow m - 1 times over with each of them.
+bool SoftmaxLearner::still_claims(std::size_t i, float* weights, std::size_t hashed) {
+  if (options_.exact) sketch_.kernels().estimate(sketch_.rows(hashed_, hashed), &sketched_[i], 1, weights);
+  for (std::size_t c = 0; c < sketch_.lanes(); ++c)
+    if (std::fabs(weights[c]) * statures_[i] > thresholds_[c]) return true;
+  return false;
 }
 
 // Sketched entry i takes its weights out of the sketch, and the shared evidence in the unit of the value at hand.
