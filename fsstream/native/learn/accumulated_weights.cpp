@@ -1,9 +1,9 @@
 #include "learn/accumulated_weights.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
+#include "core/larger_first.hpp"
 #include "learn/limits.hpp"
 
 namespace fsstream {
@@ -54,14 +54,13 @@ void AccumulatedWeights::reserve(const Batch& batch, std::size_t entries) {
 void AccumulatedWeights::prune() {
   struct Entry {
     Key key;
-    float size;
+    float weight;
     Slot slot;
   };
   std::vector<Entry> all;
   all.reserve(table_.size());
-  for (Slot slot = 0; slot < table_.size(); ++slot) all.push_back({table_[slot].key, size_of(table_[slot]), slot});
-  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k_), all.end(),
-                   [](const Entry& a, const Entry& b) { return a.size != b.size ? a.size > b.size : a.key < b.key; });
+  for (Slot slot = 0; slot < table_.size(); ++slot) all.push_back({table_[slot].key, table_[slot].weight, slot});
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k_), all.end(), LargerFirst());
   std::vector<Slot> kept;
   std::vector<Record> records;
   for (std::size_t i = 0; i < k_; ++i) {
@@ -72,11 +71,6 @@ void AccumulatedWeights::prune() {
   for (const Record& record : records) table_.add(record);
   names_.keep_only(kept);
   ++prunes_;
-}
-
-// What has left the range of numbers comes last: an order is needed whatever happens.
-float AccumulatedWeights::size_of(const Record& record) {
-  return std::isnan(record.weight) ? -1.0F : std::fabs(record.weight);
 }
 
 void AccumulatedWeights::shrink(double factor) {
@@ -99,7 +93,7 @@ void AccumulatedWeights::seed(Key key, const std::string& name, float weight) {
 float AccumulatedWeights::smallest_kept() const {
   std::vector<float> sizes;
   sizes.reserve(table_.size());
-  for (Slot slot = 0; slot < table_.size(); ++slot) sizes.push_back(size_of(table_[slot]));
+  for (Slot slot = 0; slot < table_.size(); ++slot) sizes.push_back(size_of(table_[slot].weight));
   if (sizes.size() <= k_) return -1.0F;
   const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(k_ - 1);
   std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
@@ -111,13 +105,13 @@ std::vector<Chosen> AccumulatedWeights::top() const {
   std::vector<Chosen> chosen;
   for (Slot slot = 0; slot < table_.size(); ++slot) {
     const Record& record = table_[slot];
-    if (record.weight == 0.0F || size_of(record) < least) continue;
+    if (record.weight == 0.0F || size_of(record.weight) < least) continue;
     chosen.push_back({record.key, record.weight, names_.spell(slot, record.key)});
   }
   if (chosen.size() > k_) {
     const auto written_first = [](const Chosen& a, const Chosen& b) {
-      const float size_a = size_of({a.key, a.weight});
-      const float size_b = size_of({b.key, b.weight});
+      const float size_a = size_of(a.weight);
+      const float size_b = size_of(b.weight);
       return size_a != size_b ? size_a > size_b : a.name < b.name;
     };
     std::nth_element(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(k_), chosen.end(), written_first);

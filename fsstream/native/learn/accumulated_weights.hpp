@@ -40,7 +40,6 @@ class AccumulatedWeights final : public Weights {
     Key key;
     float weight;
   };
-  static float size_of(const Record& record);
   void reserve(const Batch& batch, std::size_t entries);
   void prune();
   float smallest_kept() const;

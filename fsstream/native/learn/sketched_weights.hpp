@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/larger_first.hpp"
 #include "learn/weights.hpp"
 #include "sketch/active_set.hpp"
 #include "sketch/block_sketch.hpp"
@@ -52,7 +53,7 @@ class SketchedWeights : public Weights {
   template <class Leaving>
   void keep_best(std::vector<ActiveSet::Entry>& all, Leaving leaving) {
     active_.prune(all, k_, [this](Key key) { return sketch_.home(key); }, leaving);
-    if (all.size() >= k_) threshold_ = std::fabs(std::max_element(all.begin(), all.end(), ActiveSet::better)->weight);
+    if (all.size() >= k_) threshold_ = std::fabs(std::max_element(all.begin(), all.end(), LargerFirst())->weight);
     ++prunes_;
   }
   // What the sketch says of the weights of some entries, in its cells' unit, and where they lie.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/errors.hpp"
+#include "core/larger_first.hpp"
 #include "learn/class_steps.hpp"
 #include "learn/softmax_learner.hpp"
 
@@ -113,7 +114,7 @@ void SoftmaxLearner::prune(std::size_t c) {
   all.reserve(kept_.on_for(c).size());
   for (const Row row : kept_.on_for(c)) all.push_back({kept_.key(row), claim(row, stored_weight(row, c), known), row});
   const auto weakest = all.begin() + static_cast<std::ptrdiff_t>(options_.k) - 1;
-  std::nth_element(all.begin(), weakest, all.end(), ActiveSet::better);
+  std::nth_element(all.begin(), weakest, all.end(), LargerFirst());
   thresholds_[c] = weakest->weight;
   std::vector<Row> staying;
   staying.reserve(options_.k);

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <stdexcept>
 
+#include "core/larger_first.hpp"
 #include "hash/identity.hpp"
 
 namespace fsstream {
@@ -20,16 +20,7 @@ std::size_t buckets_for(std::size_t capacity) {
   return std::bit_ceil(std::max<std::size_t>(2 * capacity / ActiveSet::kBucket, 1));
 }
 
-// What has left the range of numbers comes last: sorting needs an order whatever happens.
-float rank(float weight) { return std::isnan(weight) ? -1.0F : std::fabs(weight); }
-
 }  // namespace
-
-bool ActiveSet::better(const Entry& a, const Entry& b) {
-  const float size_a = rank(a.weight);
-  const float size_b = rank(b.weight);
-  return size_a != size_b ? size_a > size_b : a.key < b.key;
-}
 
 ActiveSet::ActiveSet(std::size_t capacity, std::uint32_t numbers) : stride_(std::bit_ceil(numbers)) {
   if (numbers == 0 || numbers > kMostNumbers) throw std::invalid_argument("an active set keeps 1 to 4 numbers a key");
@@ -100,7 +91,7 @@ void ActiveSet::check_name(std::uint32_t slot, const Batch& batch, std::size_t j
 std::vector<ActiveSet::Entry> ActiveSet::split(std::vector<Entry>& all, std::size_t keep) {
   if (keep >= all.size()) return {};
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(keep);
-  std::nth_element(all.begin(), middle, all.end(), better);
+  std::nth_element(all.begin(), middle, all.end(), LargerFirst());
   std::vector<Entry> left(middle, all.end());
   all.erase(middle, all.end());
   return left;

@@ -36,8 +36,6 @@ class ActiveSet {
     float weight;
     std::uint32_t slot;
   };
-  // Larger |weight| first, then the smaller key.
-  static bool better(const Entry& a, const Entry& b);
 
   // `numbers` a key: the weight and what the caller keeps with it.
   explicit ActiveSet(std::size_t capacity, std::uint32_t numbers = 1);
