@@ -100,13 +100,14 @@ class SparseRf(KernelLearner):
         if common.l1 is not None and not common.l1 > 0:
             raise UsageError("--l1 must be above 0", hint="without it nothing is sparse; see --algo rf")
         self.l1 = common.l1 or 0.0  # with --k alone: where the path has come to
+        self.largest_l1 = 0.0  # that the path began at
         super().__init__(common, parameters, task)
 
     def rounds(self) -> Iterator[Scan]:
         """Draw, solve, drop the zeros, until all features have been drawn; in the end on all rows."""
         machine = self.machine
         k = self.common.k if self.common.l1 is None else None
-        path = RegularisationPath(machine, k, self.l1) if k else None
+        path = RegularisationPath(machine, k, l1=self.l1, largest=self.largest_l1) if k else None
         if k:
             machine.check_room(2 * k + 1)
         while machine.drawn < self.total:
@@ -148,7 +149,7 @@ class SparseRf(KernelLearner):
         each, final = (LITERAL_STEPS,) * 2 if self._literal else (asked.steps, LAST_STEPS)
         if path:
             report = path.follow(each)
-            self.l1 = path.l1
+            self.l1, self.largest_l1 = path.l1, path.largest
         else:
             last = machine.drawn == self.total and not machine.sampled
             steps = final if last else each
@@ -163,13 +164,13 @@ class SparseRf(KernelLearner):
         return k if self.machine.drawn < self.total else math.ceil(TO_SEARCH_IN * k)
 
     def put_standing(self, out: StateSink) -> None:
-        """With the l1 weight of the last round."""
+        """With the l1 weights of the last round, and before the first."""
         super().put_standing(out)
-        out.put("l1", np.array([self.l1]))
+        out.put("l1", np.array([self.l1, self.largest_l1]))
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take over what `save` gave."""
-        self.l1 = float(state["l1"][0])
+        self.l1, self.largest_l1 = map(float, state["l1"])
         super().restore(state)
 
     def facts(self) -> Mapping[str, Any]:

@@ -323,3 +323,25 @@ def test_a_run_goes_on_from_its_state(aim):
     assert second.selection().raw_names == whole.selection().raw_names
     assert np.array_equal(second.machine.problem.weights, whole.machine.problem.weights)
     assert second.facts()["objectives"] == whole.facts()["objectives"]
+
+
+def test_a_run_goes_on_where_no_l1_weight_leaves_k():
+    """Of six rows the path goes down to its floor, which counts from where it began."""
+    X, y = problem_data(3, 6, 3, "squared")
+    states = []
+
+    def learned_from(state: dict | None) -> SparseRf:
+        learner = SparseRf(Common(k=20), SparseRfParameters(draw=10, rounds=14), Task("squared"))
+        if state is None:
+            learner.between_scans = lambda: states.append(learner.state())
+        else:
+            learner.restore(state)
+        learner.update(batch_of(X, y))
+        while learner.end_pass():
+            learner.update(batch_of(X, y))
+        return learner
+
+    whole = learned_from(None)
+    assert len(states) > 10
+    for state in states:
+        assert np.array_equal(learned_from(state).machine.problem.weights, whole.machine.problem.weights)

@@ -44,11 +44,11 @@ class Point(NamedTuple):
 class RegularisationPath:
     """l1 weights for k; warm starts from one to the next."""
 
-    def __init__(self, machine: Machine, k: int, l1: float) -> None:
+    def __init__(self, machine: Machine, k: int, *, l1: float, largest: float) -> None:
         self._machine = machine
         self.k = k
-        self._largest = 0.0  # gradient without weights
         self.l1 = l1  # 0: not known yet
+        self.largest = largest  # the one that leaves nothing, of the first features
 
     def follow(self, steps: int) -> SolveReport:
         """Solve with the l1 weight of the last round, and a few others when k asks for it."""
@@ -56,15 +56,15 @@ class RegularisationPath:
         most = MOST_IN_ROUNDS * self.k
         fewest = min(self.k, SHARE_IN_ROUNDS * machine.drawn)
         if self.l1 == 0.0:
-            self._largest = machine.largest_gradient()
-            self.l1 = self._largest / 10
+            self.largest = machine.largest_gradient()
+            self.l1 = self.largest / 10
         enough = None
         for _ in range(TRIES):
             report = machine.solve(self.l1, 0.0, 0.0, steps, bound=False)
             count = machine.nonzero
             if count >= self.k:
                 enough = (machine.problem.weights, machine.problem.intercept)
-            if fewest <= count <= most or (count < fewest and self.l1 <= SMALLEST * self._largest):
+            if fewest <= count <= most or (count < fewest and self.l1 <= SMALLEST * self.largest):
                 break
             self.l1 *= _limited(count / math.sqrt(fewest * most))
         if machine.nonzero < self.k and enough is not None:  # a step led from too many to too few
