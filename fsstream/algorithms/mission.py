@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream.algorithms.merging.shards import Shards
+    from fsstream.algorithms.sgd import Kernel
     from fsstream.selection import Selection
     from fsstream.state import StateSink
 
@@ -111,6 +112,10 @@ class Mission(SgdLearner):
         scores = self.kernel.update(batch)
         self.bootstrap.update(batch)
         return scores
+
+    def kernels(self) -> list[Kernel]:
+        """The one that selects, and its replicates."""
+        return [self.kernel, *self.bootstrap.kernels]
 
     def selection(self) -> Selection:
         """The k best, and how stable each is when that was asked for."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from fsstream.model import Model
     from fsstream.state import StateSink
 
+    Kernel = Sgd | Newton | SoftmaxLearner | ClassDescent | Bear
+
 DEFAULT_RATE = 0.5
 SEAT = 64  # bytes of a weight with its key, its place among the weights and in the table, and a name
 
@@ -32,9 +34,7 @@ class SgdLearner(Learner):
 
     state_refusal: ClassVar[str | None] = None
 
-    def __init__(
-        self, kernel: Sgd | Newton | SoftmaxLearner | ClassDescent | Bear, passes: int, tolerance: float
-    ) -> None:
+    def __init__(self, kernel: Kernel, passes: int, tolerance: float) -> None:
         self.kernel = kernel
         self.passes = passes
         self.tolerance = tolerance
@@ -46,14 +46,20 @@ class SgdLearner(Learner):
 
     def end_pass(self) -> bool:
         """Another scan, unless all passes are done or the last one hardly helped."""
-        if not isinstance(self.kernel, Newton | SoftmaxLearner):
-            self.kernel.end_pass()
+        for kernel in self.kernels():
+            if not isinstance(kernel, Newton | SoftmaxLearner):
+                kernel.end_pass()
         loss, weight = self.kernel.take_progress()
         self.pass_losses.append(loss / weight if weight > 0 else 0.0)
         again = len(self.pass_losses) < self.passes and not self.converged()
-        if again and isinstance(self.kernel, Newton):
-            self.kernel.repeat_rows()
+        for kernel in self.kernels():
+            if again and isinstance(kernel, Newton):
+                kernel.repeat_rows()
         return again
+
+    def kernels(self) -> list[Kernel]:
+        """All that learn, the one that selects first."""
+        return [self.kernel]
 
     def converged(self) -> bool:
         """The mean progressive loss of the last pass is hardly below that of the one before."""
@@ -64,19 +70,8 @@ class SgdLearner(Learner):
 
     def start_from(self, model: Model) -> None:
         """Warm start: begin with the features of an earlier model."""
-        chosen = model.selection
-        features = zip(chosen.raw_names, model.keys().tolist(), chosen.weights.tolist(), strict=True)
-        if isinstance(self.kernel, SoftmaxLearner | ClassDescent):
-            numbers = model.class_numbers()
-            classes = [] if numbers is None else numbers.tolist()
-            for (name, key, weight), c in zip(features, classes, strict=True):
-                self.kernel.seed(name, key, c, weight)
-            for c, intercept in enumerate(model.intercepts.tolist()):
-                self.kernel.set_intercept(c, intercept)
-            return
-        for name, key, weight in features:
-            self.kernel.seed(name, key, weight)
-        self.kernel.intercept = float(model.intercepts[0])
+        for kernel in self.kernels():
+            seed(kernel, model)
 
     def selection(self) -> Selection:
         """The k best, of each class when there are several."""
@@ -119,6 +114,23 @@ class SgdLearner(Learner):
         """The state, without the losses of the passes before."""
         self.restore({**state, "pass_losses": np.empty(0)})
         self.kernel.take_progress()
+
+
+def seed(kernel: Kernel, model: Model) -> None:
+    """Give a new kernel the features and intercepts of a model."""
+    chosen = model.selection
+    features = zip(chosen.raw_names, model.keys().tolist(), chosen.weights.tolist(), strict=True)
+    if isinstance(kernel, SoftmaxLearner | ClassDescent):
+        numbers = model.class_numbers()
+        classes = [] if numbers is None else numbers.tolist()
+        for (name, key, weight), c in zip(features, classes, strict=True):
+            kernel.seed(name, key, c, weight)
+        for c, intercept in enumerate(model.intercepts.tolist()):
+            kernel.set_intercept(c, intercept)
+        return
+    for name, key, weight in features:
+        kernel.seed(name, key, weight)
+    kernel.intercept = float(model.intercepts[0])
 
 
 def rate_of(common: Common) -> float:

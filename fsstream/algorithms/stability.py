@@ -48,16 +48,16 @@ class Bootstrap:
     """The replicates."""
 
     def __init__(self, make_kernel: Callable[[], Any], replicates: int, seed: int) -> None:
-        self._kernels = [make_kernel() for _ in range(replicates)]
+        self.kernels = [make_kernel() for _ in range(replicates)]
         self._seed = seed
         self._rows = 0
 
     def update(self, batch: Batch) -> None:
         """Every replicate learns the rows as often as it drew them."""
-        if not self._kernels:
+        if not self.kernels:
             return
         importance = np.array(batch.importance)
-        for replicate, kernel in enumerate(self._kernels):
+        for replicate, kernel in enumerate(self.kernels):
             draws = poisson_draws(self._seed, replicate, self._rows, batch.rows)
             batch.set_importance(importance * draws)
             kernel.update(batch)
@@ -68,33 +68,33 @@ class Bootstrap:
         """Of each selected feature: the share of replicates that select it, for its class."""
         chosen = _members(selection.raw_names, selection.classes)
         counts = np.zeros(len(chosen), np.float32)
-        for kernel in self._kernels:
+        for kernel in self.kernels:
             names, _, *classes = kernel.top()
             also = set(_members(names, classes[0] if classes else None))
             counts += [member in also for member in chosen]
-        return counts / np.float32(max(1, len(self._kernels)))
+        return counts / np.float32(max(1, len(self.kernels)))
 
     def save(self, out: StateSink) -> None:
         """The arrays of all replicates."""
-        for i, kernel in enumerate(self._kernels):
+        for i, kernel in enumerate(self.kernels):
             kernel.save(Prefixed(out, f"replicate_{i}/"))
-        if self._kernels:
+        if self.kernels:
             out.put("bootstrap_rows", np.array([self._rows], dtype=np.uint64))
 
     def merged(self, shards: Shards, merge: Callable[[Shards], dict[str, NDArray[Any]]]) -> dict[str, Any]:
         """Each replicate made of its counterparts in the shards."""
         arrays = {
             f"replicate_{i}/{name}": array
-            for i in range(len(self._kernels))
+            for i in range(len(self.kernels))
             for name, array in merge(shards.part(f"replicate_{i}/")).items()
         }
-        return {**arrays, "bootstrap_rows": shards.count("bootstrap_rows")} if self._kernels else {}
+        return {**arrays, "bootstrap_rows": shards.count("bootstrap_rows")} if self.kernels else {}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take over what `save` gave."""
-        for i, kernel in enumerate(self._kernels):
+        for i, kernel in enumerate(self.kernels):
             kernel.restore(under(f"replicate_{i}/", state))
-        if self._kernels:
+        if self.kernels:
             self._rows = int(state["bootstrap_rows"][0])
 
 

@@ -16,8 +16,10 @@ from fsstream.algorithms.mission_parameters import MissionParameters
 from fsstream.algorithms.stability import poisson_draws
 from fsstream.config import SelectOptions
 from fsstream.errors import LimitError
+from fsstream.model import Model
 from fsstream.model_file import load_model
 from fsstream.pairs import pair_name, single_name
+from fsstream.selection import Selection
 from tests.oracle.test_mission import batch_of, draw_rows
 
 NAMES = [b"a", b"b*", b"c\\d", b"10", b"9"]
@@ -130,3 +132,25 @@ def test_stability_counts_replicates_of_weighted_rows(rule):
     again = Mission(common, MissionParameters(stability=5, **shape), Task("logistic"))
     again.restore(stable.state())
     assert again.selection().extra["stability"].tolist() == chosen.extra["stability"].tolist()
+
+
+@pytest.mark.parametrize("rule", [{}, {"step": "constant"}, {"batch": 7}], ids=str)
+def test_replicates_start_and_pass_as_the_learner_does(rule):
+    starts, keys, values, targets, importance = draw_rows(7, 300, 60, "logistic")
+    yesterday = Selection([b"3", b"500"], np.array([1, -2], np.float32))
+    model = Model(yesterday, np.array([0.5], np.float32), "binary", "logistic", ("-1", "1"))
+    common, shape = Common(k=6, seed=4, passes=2), {"sketch_width": 256, **rule}
+    stable = Mission(common, MissionParameters(stability=2, **shape), Task("logistic"))
+    alone = [Mission(common, MissionParameters(**shape), Task("logistic")) for _ in range(2)]
+    for learner in (stable, *alone):
+        learner.start_from(model)
+    for first in (0, 300):
+        stable.update(batch_of((starts, keys, values, targets, importance)))
+        stable.end_pass()
+        for replicate, learner in enumerate(alone):
+            weights = importance * poisson_draws(4, replicate, first, 300)
+            learner.update(batch_of((starts, keys, values, targets, weights)))
+            learner.end_pass()
+    for kernel, learner in zip(stable.bootstrap.kernels, alone, strict=True):
+        for ours, theirs in zip(kernel.top(), learner.kernel.top(), strict=True):
+            assert list(ours) == list(theirs)
