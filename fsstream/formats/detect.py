@@ -13,6 +13,7 @@ most are `...:number` the others will be reported as errors.
 from __future__ import annotations
 
 import dataclasses
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,7 +115,7 @@ def _by_first_byte(beginning: Sequence[Block], sequences: bool) -> tuple[str, st
     if not beginning:
         return None
     data = beginning[0].data
-    first = bytes(data[:4096]).lstrip()
+    first = bytes(data[:4096]).removeprefix(BOM_UTF8).lstrip()
     if first.startswith(b">"):
         return "fasta", "the first record begins with '>'"
     if first.startswith(b"{"):

@@ -207,3 +207,28 @@ def test_a_wrong_value_is_traced_to_the_environment_or_the_file(tmp_path: Path) 
         done = fsstream("select", stdin=ROWS, env={name: value})
         assert done.stderr.endswith(f"hint: {name} in the environment says so\n".encode())
     assert b"--help" in fsstream("select", "--k", "many", stdin=ROWS, env={"FSSTREAM_K": "3"}).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ((), b"1 1:1\n-1 2:1\n"),
+        ((), b"1 a:1\n-1 b:1\n"),
+        ((), b"1 | a\n-1 | b\n"),
+        ((), b'{"label":"p","a":1}\n{"label":"q","b":1}\n'),
+        (("--format", "tokens"), b"p a\nq b\n"),
+        (("--format", "csv"), b"label,a\np,1\nq,2\n"),
+        (("--kmer", "3", "--canonical"), b"p\tACGT\nq\tAAAA\n"),
+    ],
+    ids=lambda value: value if isinstance(value, bytes) else None,
+)
+@pytest.mark.parametrize("block", ["1", "1MB"])
+def test_a_byte_order_mark_is_no_part_of_the_first_record(options, text, block, tmp_path) -> None:
+    plain, marked = tmp_path / "plain", tmp_path / "marked"
+    plain.write_bytes(text * 20)
+    marked.write_bytes(b"\xef\xbb\xbf" + text * 20)
+    command = ("select", "--k", "2", "--block-size", block, *options)
+    expected = fsstream(*command, str(plain), str(plain))
+    found = fsstream(*command, str(marked), str(marked))
+    assert expected.returncode == 0
+    assert (found.stdout, found.stderr) == (expected.stdout, expected.stderr)

@@ -312,8 +312,9 @@ def vw_namespace(line: bytes, at: int, entries: list[tuple[bytes, np.float32]]) 
 def parse(form: str, text: bytes, ngrams: int = 1) -> Parsed:
     """All lines of a text; bad ones are passed over and noted."""
     readers = {"libsvm": libsvm, "columns": columns, "pairs": pairs, "vw": vw}
-    parsed, record = Parsed(), 0
-    for line in text.split(b"\n"):
+    parsed, mark = Parsed(), b"\xef\xbb\xbf"
+    record = len(mark) if text.startswith(mark) else 0
+    for line in text[record:].split(b"\n"):
         try:
             if b"\0" in line:
                 raise BadError(line.index(b"\0"))

@@ -8,17 +8,12 @@ namespace fsstream {
 
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr Fault kUnclosed{"a closing quote", "a quoted cell ends with a quote; quotes within it are doubled"};
 constexpr Fault kBehindQuote{"a separator behind the closing quote", "quotes within a quoted cell are doubled"};
 constexpr Fault kStrayQuote{"a cell without quotes", "a cell that holds a quote is quoted, and its quotes are doubled"};
 
 const char* find(const char* p, const char* end, char c) {
   return static_cast<const char*>(std::memchr(p, c, static_cast<std::size_t>(end - p)));
-}
-
-const char* behind_mark(const char* begin, const char* text_end) {
-  return begin + (between(begin, text_end).starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
 }
 
 // Behind the quote that closes the cell which opens before `p`; nullptr when there is none.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstring>
+#include <string_view>
 
 #include "parse/parser.hpp"
 
@@ -35,6 +36,14 @@ struct Verdict {
   bool good() const { return at == nullptr; }
 };
 
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+// What some editors put before a text is no part of it.
+inline const char* behind_mark(const char* begin, const char* text_end) {
+  const std::string_view text{begin, static_cast<std::size_t>(text_end - begin)};
+  return begin + (text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+}
+
 inline TextRef ref_to(const Batch& batch, const char* begin, const char* end) {
   return {static_cast<std::uint32_t>(begin - batch.text), static_cast<std::uint32_t>(end - begin)};
 }
@@ -56,8 +65,8 @@ inline Verdict check_text(const char* begin, const char* end) {
 // bad line has left.
 template <class ReadLine>
 void for_each_line(Batch& batch, bool skip_bad, ReadLine&& read_line) {
-  const char* p = batch.text;
   const char* const text_end = batch.text + batch.text_size;
+  const char* p = batch.starts_source ? behind_mark(batch.text, text_end) : batch.text;
   while (p != text_end) {
     const auto* feed = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(text_end - p)));
     const char* const line_end = feed == nullptr ? text_end : feed;
