@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fsstream.errors import UsageError
-from fsstream.option_fields import check_fields, option
+from fsstream.option_fields import EMPTY_NAME, check_fields, option
 
 FORMATS = (
     "auto", "libsvm", "pairs", "tokens", "vw", "seq", "fasta", "fastq", "csv", "tsv", "jsonl", "columns",
@@ -20,6 +20,7 @@ FORMATS = (
 LOSSES = ("auto", "logistic", "squared-hinge", "hinge", "squared", "softmax")
 TYPED_TABLES = ("csv", "tsv", "parquet")
 KMER_FORMATS = ("seq", "fasta", "fastq")
+MOST_BLOCK = 2**30  # places in a block are 31 bits
 LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30  # of a class: 32-bit numbers hold its products
 
 
@@ -61,7 +62,9 @@ class InputOptions:
         high=1024,
         group=WITH,
     )
-    block_size: int = option(1 << 19, "bytes read at a time; never the result", kind="size", group=WITH)
+    block_size: int = option(
+        1 << 19, "bytes read at a time; never the result", kind="size", low=1, high=MOST_BLOCK, group=WITH
+    )
     on_bad_line: str = option("stop", "what a bad record does", choices=("stop", "skip"), group=OUT)
     max_bad: int | None = option(None, "most bad records to skip", kind="integer", low=0, group=OUT)
     bad_lines: str | None = option(None, "copy skipped records to a file", kind="path", group=OUT)
@@ -93,6 +96,8 @@ class InputOptions:
             raise UsageError("--max-bad and --bad-lines go with --on-bad-line skip")
         if not isinstance(self.inputs, tuple | list):
             raise UsageError(f"inputs: expected a list of paths, got {self.inputs!r}")
+        if "" in self.inputs:
+            raise UsageError("the name of an input is empty", hint=EMPTY_NAME)
         if len([path for path in self.inputs if path == "-"]) > 1:
             raise UsageError("standard input can be read once only")
 
@@ -147,7 +152,7 @@ class SelectOptions(InputOptions):
         None, "stop after N passes without a better --valid loss", kind="integer", low=1, group=LEARN
     )
     memory: int | None = option(
-        None, "most memory to use (default: 1 GB or a quarter)", kind="size", group=WITH
+        None, "most memory to use (default: 1 GB or a quarter)", kind="size", high=2**62, group=WITH
     )
     workers: int | None = option(
         None, "workers of the method (asy-os)", kind="integer", low=1, high=65_536, group=WITH
@@ -194,6 +199,8 @@ class SelectOptions(InputOptions):
             raise UsageError("--learning-rate: expected more than 0", hint="without it a step is chosen")
         if self.patience is not None and self.valid is None:
             raise UsageError("--patience needs --valid FILE")
+        if self.valid == "-":
+            raise UsageError("--valid needs a file: it is read after each pass")
         for item in self.class_weight:
             split_class_weight(item)
         if self.init == "-" and (not self.inputs or "-" in self.inputs):

@@ -11,6 +11,8 @@ from fsstream.option_fields import suggest
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MOST_INTEGER = 2**63 - 1  # that the core can be told
+
 
 def parse_parameters(parameters: type, settings: Iterable[str], algo: str) -> Any:
     """The backend's Parameters from `--set` items; UsageError names what exists."""
@@ -42,6 +44,8 @@ def _parse_parameter(field: dataclasses.Field[Any], text: str) -> Any:
     except ValueError:
         expected = "a whole number" if integer else "a number"
         raise UsageError(f"--set {field.name}: expected {expected}, got {text!r}") from None
+    if integer and value > MOST_INTEGER:
+        raise UsageError(f"--set {field.name}: expected a number below 2^63, got {text!r}")
     if (low is not None and not value >= low) or (high is not None and not value <= high):
         bounds = f"from {low} on" if high is None else f"from {low} to {high}"
         raise UsageError(f"--set {field.name}: expected a number {bounds}, got {text!r}")

@@ -29,7 +29,7 @@ def remarks(options: SelectOptions, model: Model, collisions: int) -> Iterator[s
     found = len(model.selection)
     if options.k is not None and found < options.k * lists:
         each = f"{options.k} for each of {lists} classes" if lists > 1 else str(options.k)
-        yield f"{found} features where --k asks for {each}: no other one has a weight"
+        yield f"{found} feature{'s' * (found != 1)} where --k asks for {each}: no other one has a weight"
     for label in map(_label, options.class_weight):
         if label not in model.labels:
             yield f"--class-weight: no row has the label {label!r}"

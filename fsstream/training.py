@@ -11,7 +11,7 @@ from fsstream.algorithms import BACKENDS, backend
 from fsstream.algorithms.learner import Common, Task
 from fsstream.algorithms.one_versus_rest import OneVersusRest
 from fsstream.config import LEARNING_FIELDS
-from fsstream.errors import FsstreamError, LimitError, UsageError, fitting
+from fsstream.errors import CorruptError, FsstreamError, LimitError, UsageError, fitting
 from fsstream.groups import read_groups
 from fsstream.model import Model, name_classes
 from fsstream.option_fields import suggest
@@ -207,8 +207,22 @@ class Training:
                 f"--init: its state was learned with {what} {theirs!r}, not {ours!r}",
                 hint="a state goes on with equal options; a model without one gives its weights to any",
             )
-        with fitting("the model of --init"):
-            self.learner.start_again(model.state)
+        try:
+            with fitting("the model of --init"):
+                self.learner.start_again(model.state)
+        except CorruptError:
+            self._explain_memory(model)
+            raise
+
+    def _explain_memory(self, model: Model) -> None:
+        """UsageError where the model was learned with another `--memory`, which decides what fits."""
+        before, now = int(model.options.get("memory") or 0), self._common.memory
+        if before != now:
+            raise UsageError(
+                f"--init: its state was learned with --memory {show_size(before)}, and is not of the size "
+                f"that {show_size(now)} gives",
+                hint="say the same --memory in both runs",
+            )
 
     def _check_memory(self, task: Task) -> None:
         plan = self._chosen.plan(self._common, self._parameters, task)

@@ -23,6 +23,7 @@ NAME = 32  # bytes planned for a name; long ones are counted as they come
 SMALLEST_WIDTH, LARGEST_WIDTH = 1 << 12, 1 << 26
 DEPTH = 3
 CELLS_PER_FEATURE = 16  # of a sketch row, for each of the k features
+PAIRS = 100_000  # of a row, unless more are allowed
 SINGLE_ROW = 4  # times as wide is the row of a sketch that has one where others have three
 
 
@@ -38,12 +39,14 @@ class MissionParameters:
     step: str | None = parameter(
         None,
         "adaptive: diagonal Newton steps, nothing to tune, any units; constant: learning_rate * slope. "
-        "Adaptive unless --learning-rate, --l2, gamma, active=estimated or rule=paper asks for constant ones",
+        "Adaptive unless --learning-rate, --l2, gamma, batch, sketch=identity, active=estimated or "
+        "rule=paper asks for constant ones",
         choices=("adaptive", "constant"),
     )
-    active: str = parameter(
-        "exact",
-        "where the weights of active features live: exact, beside the sketch; estimated, in it",
+    active: str | None = parameter(
+        None,
+        "where the weights of active features live: exact, beside the sketch; estimated, in it. Exact unless "
+        "rule=paper",
         choices=("exact", "estimated"),
     )
     sketch: str = parameter(
@@ -90,7 +93,7 @@ class MissionParameters:
         high=2,
     )
     pairs_per_row: int = parameter(
-        100_000, "interactions=2: most pairs of a row; more end the run", low=1, high=1 << 30
+        PAIRS, "interactions=2: most pairs of a row; more end the run", low=1, high=1 << 30
     )
     stability: int = parameter(
         0,
@@ -102,6 +105,24 @@ class MissionParameters:
     tolerance: float = parameter(
         1e-3, "with several passes: stop when a pass lowers the mean loss by less than this share", low=0
     )
+
+    def __post_init__(self) -> None:
+        """UsageError for a setting that another one leaves nothing to say."""
+        identity = self.sketch == "identity"
+        idle = {
+            "active=exact": ("with rule=paper", self.rule == "paper" and self.active == "exact"),
+            "active": ("with sketch=identity", identity and self.active is not None),
+            "sketch_width": ("with sketch=identity", identity and self.sketch_width != 0),
+            "sketch_depth": ("with sketch=identity", identity and self.sketch_depth != 0),
+            "gamma_doubling": ("without gamma below 1", self.gamma == 1 and self.gamma_doubling != 0),
+            "pairs_per_row": (
+                "without interactions=2",
+                self.interactions == 1 and self.pairs_per_row != PAIRS,
+            ),
+        }
+        for name, (where, is_idle) in idle.items():
+            if is_idle:
+                raise UsageError(f"--set {name} has no use {where}")
 
 
 def power_of_two_below(number: int) -> int:
@@ -125,7 +146,11 @@ def sketch_width(
     """The width asked for, or the default for this k in this memory."""
     width = parameters.sketch_width
     if width != 0:
-        if width & (width - 1) or width == 1:
+        if width == 1:
+            raise UsageError(
+                "sketch_width=1 tells nothing apart", hint="--set sketch_width=N with N from 2 on"
+            )
+        if width & (width - 1):
             raise UsageError(
                 f"sketch_width={width} is not a power of two",
                 hint=f"--set sketch_width={power_of_two_below(width)} or {2 * power_of_two_below(width)}",
@@ -154,7 +179,8 @@ def width_for(common: Common, parameters: MissionParameters, task: Task) -> int:
 
 def is_exact(common: Common, parameters: MissionParameters) -> bool:
     """Whether active weights live beside the sketch."""
-    return is_adaptive(common, parameters) or (parameters.active == "exact" and parameters.rule != "paper")
+    estimated = parameters.active == "estimated" or parameters.rule == "paper"
+    return is_adaptive(common, parameters) or not estimated
 
 
 def is_adaptive(common: Common, parameters: MissionParameters) -> bool:
@@ -165,7 +191,7 @@ def is_adaptive(common: Common, parameters: MissionParameters) -> bool:
         "--set gamma": parameters.gamma != 1,
         "--set batch": parameters.batch != 1,
         "--set sketch=identity": parameters.sketch != "count",
-        "--set active=estimated": parameters.active != "exact",
+        "--set active=estimated": parameters.active == "estimated",
         "--set rule=paper": parameters.rule == "paper",
     }
     given = [flag for flag, is_given in wants_constant.items() if is_given]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fsstream.errors import UsageError
-from fsstream.option_fields import from_mapping
+from fsstream.option_fields import check_fields, from_mapping
 
 
 def read_config(path: str, kind: type[Any]) -> dict[str, Any]:
@@ -24,6 +24,7 @@ def config_of(data: bytes, path: str, kind: type[Any]) -> dict[str, Any]:
     try:
         table = tomllib.loads(data.decode())
         options = from_mapping(kind, table)
+        check_fields(options)  # before click makes 3 of 3.5
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"--config {path}: not valid TOML: {error}") from None
     except UsageError as error:

@@ -132,7 +132,7 @@ def _usage_error(error: click.ClickException, arguments: list[str]) -> UsageErro
     message = error.format_message()
     parameter = getattr(error, "param", None)
     if isinstance(parameter, click.Option) and context is not None:
-        hint = _where_it_stands(parameter, context, arguments) or hint
+        hint = _where_it_stands(parameter, arguments) or hint
     if parameter is not None and isinstance(parameter.type, click.Choice):
         choices = [str(choice) for choice in parameter.type.choices]
         message = message.partition(" is not one of ")[0].partition(" Choose from:")[0]
@@ -146,13 +146,13 @@ def _usage_error(error: click.ClickException, arguments: list[str]) -> UsageErro
     return UsageError(message, hint=hint)
 
 
-def _where_it_stands(option: click.Option, context: click.Context, arguments: list[str]) -> str | None:
+def _where_it_stands(option: click.Option, arguments: list[str]) -> str | None:
     """A hint for a wrong value that is not on the command line."""
     if {argument.partition("=")[0] for argument in arguments} & set(option.opts):
         return None
     if option.envvar and option.envvar in os.environ:
         return f"{option.envvar} in the environment says so"
-    return "the file of --config says so" if option.name in (context.default_map or {}) else None
+    return None
 
 
 def _complain(error: FsstreamError) -> int:

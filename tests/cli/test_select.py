@@ -202,6 +202,15 @@ def test_a_model_starts_the_next_day(data: Path, tmp_path: Path) -> None:
     assert other.returncode == 2
 
 
+def test_a_state_of_another_memory_is_refused_with_what_would_do(data: Path, tmp_path: Path) -> None:
+    model = str(tmp_path / "model")
+    assert fsstream(*SELECT, "--memory", "1GB", "--with-state", "--model", model, str(data)).returncode == 0
+    done = fsstream(*SELECT, "--memory", "500KB", "--init", model, str(data))
+    assert done.returncode == 2
+    assert b"its state was learned with --memory 1 GB" in done.stderr
+    assert done.stderr.endswith(b"hint: say the same --memory in both runs\n")
+
+
 def test_validation_is_measured_after_each_pass(data: Path, tmp_path: Path) -> None:
     summary = tmp_path / "summary"
     done = fsstream(

@@ -202,7 +202,8 @@ def test_a_wrong_value_is_traced_to_the_environment_or_the_file(tmp_path: Path) 
     config.write_text('k = "many"\n')
     done = fsstream("select", "--config", str(config), stdin=ROWS)
     assert done.returncode == 2
-    assert done.stderr.endswith(b"hint: the file of --config says so\n")
+    said = f"--config {config}: --k: expected integer, got 'many'"
+    assert done.stderr == f"fsstream: error: {said}\n".encode()
     for name, value in (("FSSTREAM_K", "many"), ("FSSTREAM_LOSS", "none")):
         done = fsstream("select", stdin=ROWS, env={name: value})
         assert done.stderr.endswith(f"hint: {name} in the environment says so\n".encode())

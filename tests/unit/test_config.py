@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from fsstream.algorithms.learner import parameter
+from fsstream.algorithms.learner import Common, parameter
+from fsstream.algorithms.mission_parameters import MissionParameters, sketch_width
+from fsstream.cli.config_file import config_of
 from fsstream.config import SelectOptions, split_class_weight
 from fsstream.errors import UsageError
 from fsstream.option_fields import from_mapping
@@ -28,6 +30,12 @@ from fsstream.parameters import parse_parameters
         ({"k": 5, "max_bad": 3}, "--on-bad-line skip"),
         ({"k": 5, "inputs": ("-", "-")}, "once"),
         ({"k": 5, "patience": 2}, "--valid"),
+        ({"k": 5, "valid": "-"}, "--valid needs a file"),
+        ({"k": 5, "inputs": ("",)}, "input is empty"),
+        ({"k": 5, "model": ""}, "--model: the name of the file is empty"),
+        ({"k": 5, "block_size": 0}, "--block-size"),
+        ({"k": 5, "block_size": 2**31}, "--block-size"),
+        ({"k": 5, "memory": 10**20}, "--memory"),
         ({"k": 5, "class_weight": ("spam",)}, "LABEL=W"),
         ({"k": 5, "class_weight": ("spam=-1",)}, "LABEL=W"),
         ({"k": 5, "class_weight": ("spam=nan",)}, "LABEL=W"),
@@ -90,6 +98,8 @@ def test_parameters_are_parsed_by_their_type() -> None:
         ("rate=x", "a number"),
         ("rule=theirs", "paper or ours"),
         ("width=2^64", "whole number"),
+        ("width=2^63", "below 2"),
+        ("width=" + "9" * 30, "below 2"),
     ],
 )
 def test_parameters_out_of_range_are_refused(setting: str, complaint: str) -> None:
@@ -126,3 +136,35 @@ def test_a_number_of_any_size_is_one():
 def test_inputs_are_a_list_of_paths(inputs):
     with pytest.raises(UsageError, match="expected a list of paths"):
         from_mapping(SelectOptions, {"inputs": inputs}).check()
+
+
+@pytest.mark.parametrize(
+    "text", ["k = 3.5", "k = true", 'k = "3"', "passes = 0", 'progress = "yes"', "keep = [1]"]
+)
+def test_a_config_says_what_it_means(text):
+    with pytest.raises(UsageError, match="--config nightly: --"):
+        config_of(text.encode(), "nightly", SelectOptions)
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"gamma_doubling": 6.0}, "gamma_doubling has no use without gamma"),
+        ({"pairs_per_row": 5}, "pairs_per_row has no use without interactions=2"),
+        ({"sketch": "identity", "sketch_width": 1024}, "sketch_width has no use with sketch=identity"),
+        ({"sketch": "identity", "sketch_depth": 3}, "sketch_depth has no use with sketch=identity"),
+        ({"sketch": "identity", "active": "exact"}, "active has no use with sketch=identity"),
+        ({"rule": "paper", "active": "exact"}, "active=exact has no use with rule=paper"),
+    ],
+)
+def test_settings_that_others_leave_idle_are_refused(settings, complaint):
+    with pytest.raises(UsageError, match=complaint):
+        MissionParameters(**settings)
+    MissionParameters(gamma=0.9, gamma_doubling=6.0, interactions=2, pairs_per_row=5)
+    MissionParameters(rule="paper", active="estimated", sketch_width=1024)
+
+
+def test_a_sketch_of_one_cell_is_refused_with_what_would_do():
+    with pytest.raises(UsageError, match="sketch_width=1 tells nothing apart") as caught:
+        sketch_width(Common(k=3), MissionParameters(sketch_width=1))
+    assert "from 2 on" in caught.value.hint
