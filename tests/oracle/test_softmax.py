@@ -13,7 +13,7 @@ from fsstream._native import SoftmaxLearner, class_lanes
 from fsstream.algorithms.learner import Common, Task
 from fsstream.algorithms.mission import Mission
 from fsstream.algorithms.mission_parameters import MissionParameters
-from fsstream.errors import FsstreamError, LimitError
+from fsstream.errors import CorruptError, FsstreamError, LimitError
 from fsstream.model import Model, name_classes
 from tests.oracle.mission_oracle import as_rows
 from tests.oracle.softmax_oracle import AdaptiveOracle, ConstantOracle
@@ -223,3 +223,33 @@ def test_features_that_enter_together_share_a_crowded_cell_once(common):
         scores = ours.update(batch_of(data))
     assert np.abs(scores).max() < 20
     assert max(abs(weight) for weight in selected(ours).values()) < 20
+
+
+def test_what_long_rows_made_room_for_goes_to_a_state_and_back():
+    """The room was taken for damage where one feature a class was left of a thousand that had asked."""
+    rng = np.random.default_rng(1)
+    row = np.arange(3000, dtype=np.uint64)
+    ours, rows = learner(1, sketch_width=1024), 4
+    data = (
+        np.arange(0, rows * 1000 + 1, 1000, dtype=np.uint64),
+        np.concatenate([np.sort(rng.choice(row, 1000, replace=False)) for _ in range(rows)]),
+        np.ones(rows * 1000, np.float32),
+        np.array([0, 1, 0, 1], np.float32),
+        np.ones(rows, np.float32),
+    )
+    ours.update(batch_of(data))
+    saved = ours.state()
+    assert saved["kept_shape"][0] > 16 * (len(saved["active_keys"]) + 1)
+    again = learner(1, sketch_width=1024)
+    again.restore(saved)
+    np.testing.assert_array_equal(again.update(batch_of(data)), ours.update(batch_of(data)))
+
+
+def test_room_beyond_memory_is_refused():
+    ours = learner(5, {"memory": 1 << 20})
+    ours.update(batch_of(draw_classes(0, 30, 20, 3)))
+    saved = ours.state()
+    for room in (1 << 15, 1 << 30, 1 << 62):
+        saved["kept_shape"][0] = room
+        with pytest.raises(CorruptError, match="too much room"):
+            learner(5, {"memory": 1 << 20}).restore(saved)

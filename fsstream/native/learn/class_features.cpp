@@ -121,12 +121,12 @@ void ClassFeatures::save(StateWriter& out) const {
   on.finish();
 }
 
-std::size_t ClassFeatures::read_capacity(const StateReader& in) const {
+std::size_t ClassFeatures::read_capacity(const StateReader& in, std::size_t most_bytes) const {
   const auto shape = of_size(in.words("kept_shape"), 2, "kept_shape");
   if (shape[1] != lanes_) throw BadState("state: other classes");
-  // What is there bounds the room: it was more than a quarter full when it was doubled.
-  const std::size_t keys = in.words("active_keys").size();
-  if (shape[0] > std::max<std::size_t>(keys_.capacity(), 16 * (keys + 1))) throw BadState("state: too much room");
+  // Memory bounds the room, what is there does not: a long row asks for more than it fills.
+  constexpr std::size_t kPlaces = 2 * (sizeof(Key) + sizeof(float) + sizeof(NameRef));
+  if (shape[0] > std::max<std::size_t>(keys_.capacity(), most_bytes / kPlaces)) throw BadState("state: too much room");
   return static_cast<std::size_t>(shape[0]);
 }
 

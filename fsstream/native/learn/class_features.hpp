@@ -87,9 +87,10 @@ class ClassFeatures {
   }
 
   void save(StateWriter& out) const;
+  // Room beyond `most_bytes` is refused before it is taken.
   template <class HomeOf>
-  void load(const StateReader& in, HomeOf home_of) {
-    const std::size_t capacity = read_capacity(in);
+  void load(const StateReader& in, std::size_t most_bytes, HomeOf home_of) {
+    const std::size_t capacity = read_capacity(in, most_bytes);
     keys_.rehouse({}, capacity, home_of);
     keys_.load(in, home_of);
     read_rows(in);
@@ -106,7 +107,7 @@ class ClassFeatures {
   void seat(std::uint32_t slot, Row row);
   void take_rows(const std::vector<Row>& before);
   void list_rows_on();
-  std::size_t read_capacity(const StateReader& in) const;
+  std::size_t read_capacity(const StateReader& in, std::size_t most_bytes) const;
   void read_rows(const StateReader& in);
 
   std::size_t lanes_;

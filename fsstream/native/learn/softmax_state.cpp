@@ -36,7 +36,8 @@ void SoftmaxLearner::load(const StateReader& in) {
   in.read("evidence_cells", shared_);
   std::copy(thresholds.begin(), thresholds.end(), thresholds_.begin());
   std::copy(intercepts.begin(), intercepts.end(), intercepts_.begin());
-  kept_.load(in, [this](Key key) { return sketch_.home(key); });
+  const std::size_t left = options_.memory - std::min(options_.memory, sketch_.bytes());
+  kept_.load(in, left, [this](Key key) { return sketch_.home(key); });
   scale_ = numbers[0];
   intercept_evidence_ = numbers[1];
   prior_.entries = numbers[2];
