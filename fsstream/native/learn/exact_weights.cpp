@@ -49,8 +49,9 @@ void ExactWeights::add_others(const Row& row, float coefficient) {
 void ExactWeights::enter(const Row& row, std::size_t j, float weight) {
   const std::size_t entry = row.hashed + j;
   if (slots_of_run_.is_active(entry)) return;  // twice in the row
-  const NameRef name = active_.add_name(*row.batch, row.first + j);
-  slots_of_run_.mark(entry, active_.insert(row.keys()[j], homes(row)[j], weight, name));
+  const Key key = row.keys()[j];
+  const std::uint32_t slot = active_.insert(key, homes(row)[j], weight, active_.add_name(*row.batch, row.first + j));
+  slots_of_run_.mark(key, slot, entry);
   if (!active_.full()) return;
   prune();
   slots_of_run_.look_up_again(active_, row.hashed);

@@ -109,7 +109,7 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   }
   gather_evidence(importance * std::max(loss.curvature(), Evidence::kLeastCurvature), sum);
   move(loss, importance, sum);
-  admit(batch, first, hashed);
+  admit(batch, first, hashed, hashed + size);
   return score;
 }
 
@@ -214,23 +214,23 @@ void Newton::move(const RowLoss& loss, double h, double sum) {
   sketch_.kernels().add_and_set_pairs(rows, others_, steps_.data() + at, scaled_.data() + at, counts_.data() + at);
 }
 
-void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed) {
+void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed, std::size_t next_row) {
   if (entering_ == 0) return;
   for (std::size_t i = 0; i < others_; ++i) {
     if (claims_[i] <= threshold_) continue;
-    const std::size_t entry = hashed + absent_[i];
-    if (slots_of_run_.is_active(entry)) continue;  // twice in the row
-    const std::size_t j = first + absent_[i];
+    const std::size_t entry = absent_[i];
+    const Key key = batch.keys[first + entry];
+    const std::uint32_t home = sketch_.homes(hashed_)[hashed + entry];
+    if (active_.find(key, home) != ActiveSet::kNone) continue;
     const std::size_t at = others_at_ + i;
     const Evidence known = Evidence{scaled_[at], counts_[at]}.without(load_);
     const auto weight = static_cast<float>((estimates_[at] + steps_[at]) / known.unit());
-    const std::uint32_t home = sketch_.homes(hashed_)[entry];
-    const std::uint32_t slot = active_.insert(batch.keys[j], home, weight, active_.add_name(batch, j));
+    const std::uint32_t slot = active_.insert(key, home, weight, active_.add_name(batch, first + entry));
     set(slot, weight, known);
-    slots_of_run_.mark(entry, slot);
+    slots_of_run_.mark(key, slot, next_row);
     if (!active_.full()) continue;
     prune();
-    slots_of_run_.look_up_again(active_, hashed);
+    slots_of_run_.look_up_again(active_, next_row);
   }
 }
 

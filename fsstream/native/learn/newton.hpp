@@ -113,7 +113,7 @@ class Newton {
   Trust::Parts parts_of(double sum);
   void gather_evidence(double v, double sum);
   void move(const RowLoss& loss, double h, double sum);
-  void admit(const Batch& batch, std::size_t first, std::size_t hashed);
+  void admit(const Batch& batch, std::size_t first, std::size_t hashed, std::size_t next_row);
   void fade();
   void prune();
   void leave(std::vector<ActiveSet::Entry>& left);

@@ -38,9 +38,8 @@ void look_up(const KeyBuckets& buckets, const RunEntries& run, std::size_t count
   keep();
 }
 
-inline void mark(const RunEntries& run, std::size_t count, std::uint32_t slot, std::uint32_t* slots) {
-  const std::uint64_t* keys = run.keys;
-  const std::uint64_t key = keys[0];
+inline void mark(const std::uint64_t* keys, std::size_t count, std::uint64_t key, std::uint32_t slot,
+                 std::uint32_t* slots) {
   for (std::size_t j = 0; j < count; ++j) slots[j] = keys[j] == key ? slot : slots[j];
 }
 

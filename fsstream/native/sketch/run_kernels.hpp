@@ -41,8 +41,9 @@ struct RunKernels {
   // its slot, or its block. Uses `maybe` for a list of entries.
   void (*look_up)(const KeyBuckets& buckets, const RunEntries& run, std::size_t count, std::uint32_t* maybe,
                   std::uint32_t* slots);
-  // slots[j] = slot where the key is that of the first entry.
-  void (*mark)(const RunEntries& run, std::size_t count, std::uint32_t slot, std::uint32_t* slots);
+  // slots[j] = slot where keys[j] is the key.
+  void (*mark)(const std::uint64_t* keys, std::size_t count, std::uint64_t key, std::uint32_t slot,
+               std::uint32_t* slots);
   // Parts the entries that have a slot from those that have none, in order; returns how many have.
   std::size_t (*part_row)(const RowEntries& row, std::size_t count, const PartedRow& out);
 };

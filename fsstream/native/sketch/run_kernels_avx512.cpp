@@ -58,17 +58,13 @@ void look_up(const KeyBuckets& buckets, const RunEntries& run, std::size_t count
   }
 }
 
-// Sixteen homes at a time tell nearly all other keys.
-void mark(const RunEntries& run, std::size_t count, std::uint32_t slot, std::uint32_t* slots) {
-  const std::uint32_t* homes = run.places.bits;
-  const __m512i wanted = all(homes[0]);
-  for (std::size_t j = 0; j < count; j += kWide) {
-    const __mmask16 lanes = lanes_left(count - j);
-    std::uint32_t same = _mm512_mask_cmpeq_epi32_mask(lanes, _mm512_maskz_loadu_epi32(lanes, homes + j), wanted);
-    for (; same != 0; same = _blsr_u32(same)) {
-      const std::size_t i = j + _tzcnt_u32(same);
-      if (run.keys[i] == run.keys[0]) slots[i] = slot;
-    }
+// Eight keys at a time; what stands behind the last is not touched.
+void mark(const std::uint64_t* keys, std::size_t count, std::uint64_t key, std::uint32_t slot, std::uint32_t* slots) {
+  const __m512i wanted = _mm512_set1_epi64(static_cast<long long>(key));
+  for (std::size_t j = 0; j < count; j += kWide / 2) {
+    const auto lanes = static_cast<__mmask8>(lanes_left(count - j));
+    const __mmask8 same = _mm512_mask_cmpeq_epi64_mask(lanes, _mm512_maskz_loadu_epi64(lanes, keys + j), wanted);
+    if (same != 0) _mm256_mask_storeu_epi32(slots + j, same, _mm256_set1_epi32(static_cast<int>(slot)));
   }
 }
 

@@ -25,12 +25,16 @@ class RunSlots {
   }
   // After a prune: rows before `first` have been learned.
   void look_up_again(const ActiveSet& active, std::size_t first) {
-    kernels_.look_up(active.buckets(), from(first), count_ - first, maybe_.data(), slots_.data() + first);
+    const BlockRows& places = run_.places;
+    const RunEntries rest{run_.keys + first, {places.cells, places.blocks + first, places.bits + first}};
+    kernels_.look_up(active.buckets(), rest, count_ - first, maybe_.data(), slots_.data() + first);
   }
   // Whether an entry's key is active now.
   bool is_active(std::size_t j) const { return slots_[j] != ActiveSet::kNone; }
-  // The key of an entry entered.
-  void mark(std::size_t j, std::uint32_t slot) { kernels_.mark(from(j), count_ - j, slot, slots_.data() + j); }
+  // The key entered.
+  void mark(Key key, std::uint32_t slot, std::size_t first) {
+    kernels_.mark(run_.keys + first, count_ - first, key, slot, slots_.data() + first);
+  }
 
   // Parts a row of the run by what is active; see RunKernels.
   std::size_t part_row(std::size_t first, std::size_t size, const float* values, const PartedRow& out) const {
@@ -39,11 +43,6 @@ class RunSlots {
   }
 
  private:
-  RunEntries from(std::size_t first) const {
-    const BlockRows& places = run_.places;
-    return {run_.keys + first, {places.cells, places.blocks + first, places.bits + first}};
-  }
-
   RunEntries run_{};
   std::size_t count_ = 0;
   Buffer<std::uint32_t> slots_;
