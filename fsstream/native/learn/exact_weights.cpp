@@ -47,14 +47,14 @@ void ExactWeights::add_others(const Row& row, float coefficient) {
 }
 
 void ExactWeights::enter(const Row& row, std::size_t j, float weight) {
-  const std::size_t entry = row.hashed + j;
-  if (slots_of_run_.is_active(entry)) return;  // twice in the row
   const Key key = row.keys()[j];
+  if (active_.find(key, homes(row)[j]) != ActiveSet::kNone) return;  // twice in the row
+  const std::size_t next_row = row.hashed + row.size;
   const std::uint32_t slot = active_.insert(key, homes(row)[j], weight, active_.add_name(*row.batch, row.first + j));
-  slots_of_run_.mark(key, slot, entry);
+  slots_of_run_.mark(key, slot, next_row);
   if (!active_.full()) return;
   prune();
-  slots_of_run_.look_up_again(active_, row.hashed);
+  slots_of_run_.look_up_again(active_, next_row);
 }
 
 void ExactWeights::prune() {

@@ -2,7 +2,8 @@
 //
 // All keys of the run are looked up before its first row is learned, so that memory is asked for
 // many lines at once. Rows of the run change the set; what they change is mended here: a key that
-// enters is marked in the entries to come, and after a prune those of this row and the next are looked up again.
+// enters is marked in the rows to come, and after a prune these are looked up again. Not in the row itself: that may
+// be the whole run, and as many may enter as it has entries.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +24,12 @@ class RunSlots {
     maybe_.reserve(count + kSlack);
     look_up_again(active, 0);
   }
-  // After a prune: rows before `first` have been learned.
+  // After a prune: entries before `first` have been learned.
   void look_up_again(const ActiveSet& active, std::size_t first) {
     const BlockRows& places = run_.places;
     const RunEntries rest{run_.keys + first, {places.cells, places.blocks + first, places.bits + first}};
     kernels_.look_up(active.buckets(), rest, count_ - first, maybe_.data(), slots_.data() + first);
   }
-  // Whether an entry's key is active now.
-  bool is_active(std::size_t j) const { return slots_[j] != ActiveSet::kNone; }
   // The key entered.
   void mark(Key key, std::uint32_t slot, std::size_t first) {
     kernels_.mark(run_.keys + first, count_ - first, key, slot, slots_.data() + first);
