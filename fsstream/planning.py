@@ -78,7 +78,13 @@ def plan_run(options: SelectOptions) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(dir=options.spool_dir, prefix="fsstream-plan-") as folder:
         estimate = _estimate(options, head, parts, Path(folder) / "head")
     return _answer(
-        options, parts, **whole, **estimate, disk=_disk(options, chosen, head), looked_at=round(head.share, 6)
+        options,
+        parts,
+        **whole,
+        **estimate,
+        disk=_disk(options, chosen, head),
+        each_class=_each_class(options, chosen, task),
+        looked_at=round(head.share, 6),
     )
 
 
@@ -94,15 +100,42 @@ def _unseen(options: SelectOptions) -> str | None:
 
 def _answer(options: SelectOptions, parts: dict[str, int], **found: Any) -> dict[str, Any]:
     empty: dict[str, Any] = dict.fromkeys(
-        ("memory", "passes", "disk", "seconds", "rows", "entries", "looked_at", "timed_on", "note")
+        (
+            "memory",
+            "each_class",
+            "passes",
+            "disk",
+            "seconds",
+            "rows",
+            "entries",
+            "looked_at",
+            "timed_on",
+            "note",
+        )
     )
     return {**empty, **found, "learner": parts, "limit": options.memory_bytes}
 
 
+def _each_class(options: SelectOptions, chosen: type[Learner], task: Task) -> int | None:
+    """Bytes that one of several classes takes, the mean of as many more as there are."""
+    known = len(task.labels)
+    if known < 3:
+        return None
+    once = sum(_plan(options, chosen, task).values())
+    if task.loss in TWO_CLASS_LOSSES:
+        return once  # a learner each
+    twice = sum(_plan(options, chosen, dataclasses.replace(task, labels=2 * task.labels)).values())
+    return round((twice - once) / known)
+
+
+def _plan(options: SelectOptions, chosen: type[Learner], task: Task) -> dict[str, int]:
+    parameters = parse_parameters(chosen.Parameters, options.set, options.algo)
+    return chosen.plan(common_options(options, chosen), parameters, task)
+
+
 def _parts(options: SelectOptions, chosen: type[Learner], task: Task) -> dict[str, int]:
     """What the learner says it will allocate; LimitError as in the run."""
-    parameters = parse_parameters(chosen.Parameters, options.set, options.algo)
-    parts = chosen.plan(common_options(options, chosen), parameters, task)
+    parts = _plan(options, chosen, task)
     if sum(parts.values()) > options.memory_bytes:
         largest = max(parts, key=lambda what: parts[what])
         raise LimitError(

@@ -47,6 +47,8 @@ def show_plan(plan: dict[str, Any]) -> str:
     rows += [
         (f"  {what.partition(',')[0]}", show_size(size)) for what, size in plan["learner"].items() if size
     ]
+    if plan["each_class"]:
+        rows.append(("each class", show_size(plan["each_class"])))
     if plan["rows"] is not None:
         rows.append(("data", f"{show_count(plan['rows'])} rows, {show_count(plan['entries'])} entries"))
         rows.append(("passes", str(plan["passes"])))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -131,6 +132,7 @@ def test_each_class_costs(tmp_path: Path) -> None:
 START = """
 import sys
 from pathlib import Path
+from typing import Any
 from fsstream.config import SelectOptions
 from fsstream.trial import _started
 print(_started(SelectOptions(inputs=(sys.argv[1],), k=1), Path(sys.argv[2])).pid, flush=True)
@@ -160,3 +162,18 @@ def works(process: int) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+@pytest.mark.parametrize("loss", ["softmax", "logistic"])
+def test_what_a_class_costs(loss: str, tmp_path: Path) -> None:
+    def plan(classes: int) -> dict[str, Any]:
+        data = tmp_path / "rows"
+        data.write_text("".join(f"{at % classes} {at}:1\n" for at in range(1, 200)))
+        return plan_run(SelectOptions(inputs=(str(data),), k=5, format="libsvm", loss=loss, quiet=True))
+
+    four, eight = plan(4), plan(8)
+    total = sum(four["learner"].values())
+    assert four["each_class"] == (
+        total if loss == "logistic" else (sum(eight["learner"].values()) - total) / 4
+    )
+    assert plan(2)["each_class"] is None

@@ -38,7 +38,9 @@ class FgmParameters:
         "rounds stop when the bounds of Lemma 1 are closer than this share of the objective, never below k",
         low=0.0,
     )
-    trim: float = parameter(0.0, "features generated as a multiple of k; 0: by rule; 1: no trimming", low=0.0)
+    trim: float = parameter(
+        0.0, "features generated as a multiple of k; 0: by rule; 1: no trimming", low=0, high=1000
+    )
     degree: int = parameter(1, "2: products and squares of features are features too", low=1, high=2)
     gamma: float = parameter(4.0, "gamma of the degree-2 map (paper: 4 or 8)", low=0.0)
     expand: str = parameter(
