@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import gc
 import os
 import sys
 import threading
@@ -34,10 +33,6 @@ COMMANDS = {
     "man": "the manual pages",
 }
 
-
-# After so many new objects they are searched for cycles. Nothing that imports make is garbage: to search it
-# every 700 objects takes a twentieth of a short run.
-_NEW_OBJECTS = 20_000
 
 COMPLETION_VARIABLE = "_FSSTREAM_COMPLETE"  # what the scripts of `fsstream completion` set
 
@@ -74,14 +69,12 @@ def main() -> NoReturn:
     streams.prepare()
     # numpy's library would start threads for products that are never taken here, and let them spin.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    gc.set_threshold(_NEW_OBJECTS)
     status = run(sys.argv[1:])
     if threading.active_count() > 1:
         # A reader is stuck in a pipe that says nothing: the interpreter would wait for it, or tear it apart.
         atexit._run_exitfuncs()
         sys.stderr.flush()
         os._exit(status)
-    gc.freeze()  # what is left goes with the process: the interpreter would search it for cycles as it ends
     sys.exit(status)
 
 
