@@ -222,8 +222,8 @@ void bind_learn(nb::module_& m) {
       .def_prop_rw("intercept", &Sgd::intercept, &Sgd::set_intercept)
       .def("take_progress",
            [](Sgd& sgd) {
-             const Sgd::Progress progress = sgd.take_progress();
-             return nb::make_tuple(progress.loss, progress.weight);
+             const auto [loss, weight] = sgd.take_progress();
+             return nb::make_tuple(loss, weight);
            })
       .def_prop_ro("rows", &Sgd::rows)
       .def_prop_ro("memory_used", [](const Sgd& sgd) { return sgd.weights().bytes(); })

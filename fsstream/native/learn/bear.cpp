@@ -37,14 +37,13 @@ void Bear::update(const Batch& batch, float* scores) {
     scores[row] = static_cast<float>(score);
     largest_target_ = std::max(largest_target_, std::fabs(target));
     check_range(score, loss_.bounded_slope() ? kOutOfRange : kRunaway * largest_target_);
-    progressive_loss_ += batch.importance[row] * loss_.value(score, target);
-    progressive_weight_ += batch.importance[row];
     squares_ += dot(batch.values.data() + first, batch.values.data() + first, size);
     entries_ += static_cast<double>(size);
     append_row(batch, row, waiting_);
     ++rows_;
     if (waiting_.rows() == options_.batch) step();
   }
+  progress_.add(loss_, batch, scores);
   if (bytes() > options_.memory)
     throw LimitExceeded(
         "sketch, mini-batch and pairs do not fit into --memory\nraise --memory, or lower --k or --set batch");
@@ -154,14 +153,8 @@ void Bear::keep_pair(const std::vector<double>& moved, const std::vector<double>
   pairs_.push_back(std::move(pair));
 }
 
-std::pair<double, double> Bear::take_progress() {
-  const std::pair<double, double> progress{progressive_loss_, progressive_weight_};
-  progressive_loss_ = progressive_weight_ = 0.0;
-  return progress;
-}
-
 void Bear::save(StateWriter& out) const {
-  const double numbers[] = {intercept_, progressive_loss_, progressive_weight_, largest_target_, squares_, entries_};
+  const double numbers[] = {intercept_, progress_.sum(), progress_.weight(), largest_target_, squares_, entries_};
   out.put("bear", std::span<const double>(numbers));
   out.put("rows", std::span<const std::uint64_t>(&rows_, 1));
   std::vector<std::uint64_t> sizes;
@@ -200,8 +193,7 @@ void Bear::load(const StateReader& in) {
   if (waiting_.rows() >= options_.batch) throw BadState("state: more rows than a batch has");
   weights_.load(in);
   intercept_ = numbers[0];
-  progressive_loss_ = numbers[1];
-  progressive_weight_ = numbers[2];
+  progress_.set(numbers[1], numbers[2]);
   largest_target_ = numbers[3];
   squares_ = numbers[4];
   entries_ = numbers[5];

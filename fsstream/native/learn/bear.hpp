@@ -20,6 +20,7 @@
 #include "learn/gradient_row.hpp"
 #include "learn/loss.hpp"
 #include "learn/remembering_weights.hpp"
+#include "learn/row_losses.hpp"
 
 namespace fsstream {
 
@@ -49,7 +50,7 @@ class Bear {
   void set_intercept(double intercept) { intercept_ = intercept; }
   std::uint64_t rows() const { return rows_; }
   std::size_t pairs() const { return pairs_.size(); }
-  std::pair<double, double> take_progress();
+  std::pair<double, double> take_progress() { return progress_.take(); }
   std::size_t bytes() const;
   void allow(std::size_t memory) { options_.memory = memory; }
 
@@ -85,8 +86,7 @@ class Bear {
   std::vector<Pair> pairs_;  // oldest first
   double intercept_ = 0.0;
   std::uint64_t rows_ = 0;
-  double progressive_loss_ = 0.0;
-  double progressive_weight_ = 0.0;
+  ProgressiveLoss progress_;
   double largest_target_ = 1.0;
   double squares_ = 0.0;  // of all entries so far
   double entries_ = 0.0;

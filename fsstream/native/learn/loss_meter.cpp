@@ -27,11 +27,6 @@ LossMeter::LossMeter(const std::string& loss) {
 }
 
 double LossMeter::row_loss(double target, const float* scores, std::size_t outputs, bool& correct) const {
-  if (loss_ && (outputs == 1 || loss_->kind() == Loss::Kind::kSquared)) {
-    const bool is_class = loss_->kind() != Loss::Kind::kSquared;
-    correct = is_class && (scores[0] > 0 ? target > 0 : target < 0);
-    return loss_->value(scores[0], target);
-  }
   const auto best = static_cast<std::size_t>(std::max_element(scores, scores + outputs) - scores);
   correct = target == static_cast<double>(best);
   if (!loss_) return softmax_loss(target, scores, outputs);
@@ -49,18 +44,28 @@ void LossMeter::mark() {
 }
 
 void LossMeter::add(const Batch& batch, const float* scores, std::size_t outputs) {
+  const bool single = loss_ && outputs == 1;
+  if (single) {
+    losses_.reserve(batch.rows());
+    row_losses(*loss_, scores, batch.targets.data(), batch.rows(), losses_.data());
+  }
   for (std::size_t row = 0; row < batch.rows(); ++row, scores += outputs) {
     ++rows_;
     const double target = batch.targets[row];
     if (!std::isnan(target) && outputs > 0) {
-      bool correct;
+      bool correct = single && is_right(target, scores[0]);
       const double weight = batch.importance[row];
-      sum_ += weight * row_loss(target, scores, outputs, correct);
+      sum_ += weight * (single ? losses_[row] : row_loss(target, scores, outputs, correct));
       weight_ += weight;
       correct_ += correct ? weight : 0;
     }
     if (rows_ == next_mark_) mark();
   }
+}
+
+// Of numbers none is.
+bool LossMeter::is_right(double target, float score) const {
+  return loss_->kind() != Loss::Kind::kSquared && (score > 0 ? target > 0 : target < 0);
 }
 
 void LossMeter::save(StateWriter& out) const {

@@ -11,7 +11,7 @@
 
 #include "core/batch.hpp"
 #include "core/state.hpp"
-#include "learn/loss.hpp"
+#include "learn/row_losses.hpp"
 
 namespace fsstream {
 
@@ -39,6 +39,8 @@ class LossMeter {
   void load(const StateReader& in);
 
  private:
+  bool is_right(double target, float score) const;
+  // Of several outputs.
   double row_loss(double target, const float* scores, std::size_t outputs, bool& correct) const;
   void mark();
 
@@ -51,6 +53,7 @@ class LossMeter {
   double marked_sum_ = 0;
   double marked_weight_ = 0;
   std::vector<Point> curve_;
+  Buffer<double> losses_;  // of a batch
 };
 
 }  // namespace fsstream

@@ -45,6 +45,7 @@ void Sgd::update(const Batch& batch, float* scores) {
   for_each_row(batch, [&](std::size_t r, const Row& row) {
     scores[r] = static_cast<float>(learn(row, batch.targets[r], batch.importance[r]));
   });
+  progress_.add(loss_, batch, scores);
   if (weights_->bytes() > options_.memory)
     throw LimitExceeded("the names of the active features do not fit into --memory\nraise --memory or lower --k");
 }
@@ -67,11 +68,8 @@ std::size_t Sgd::run_end(const Batch& batch, std::size_t row, std::size_t& longe
 double Sgd::learn(const Row& row, double target, double importance) {
   const double score = intercept_ + weights_->score(row);
   watch(score, target);
-  const Loss::Point loss = loss_.at(score, target);
-  progressive_loss_ += importance * loss.value;
-  progressive_weight_ += importance;
   const double square = typical_square(row);
-  const double coefficient = -rate() * importance * loss.slope;
+  const double coefficient = -rate() * importance * loss_.slope(score, target);
   const double keep = (1.0 - rate() * options_.l2) * options_.forget;
   if (keep < 1.0) weights_->shrink(keep);
   if (coefficient != 0.0) {
@@ -107,15 +105,8 @@ void Sgd::watch(double score, double target) {
                  "(--normalize l2)");
 }
 
-Sgd::Progress Sgd::take_progress() {
-  const Progress progress{progressive_loss_, progressive_weight_};
-  progressive_loss_ = 0.0;
-  progressive_weight_ = 0.0;
-  return progress;
-}
-
 void Sgd::save(StateWriter& out) const {
-  const double numbers[] = {intercept_, progressive_loss_, progressive_weight_, largest_target_, squares_, entries_};
+  const double numbers[] = {intercept_, progress_.sum(), progress_.weight(), largest_target_, squares_, entries_};
   out.put("sgd", std::span<const double>(numbers));
   out.put("rows", std::span<const std::uint64_t>(&rows_, 1));
   weights_->save(out);
@@ -124,8 +115,7 @@ void Sgd::save(StateWriter& out) const {
 void Sgd::load(const StateReader& in) {
   const auto numbers = of_size(in.doubles("sgd"), 6, "sgd");
   intercept_ = numbers[0];
-  progressive_loss_ = numbers[1];
-  progressive_weight_ = numbers[2];
+  progress_.set(numbers[1], numbers[2]);
   largest_target_ = numbers[3];
   squares_ = numbers[4];
   entries_ = numbers[5];

@@ -21,6 +21,7 @@
 #include <memory>
 
 #include "learn/loss.hpp"
+#include "learn/row_losses.hpp"
 #include "learn/weights.hpp"
 
 namespace fsstream {
@@ -53,11 +54,7 @@ class Sgd {
   void set_intercept(double intercept) { intercept_ = intercept; }
   std::uint64_t rows() const { return rows_; }
   // Progressive loss since the last call, weighted by importance; and the weight it was summed over.
-  struct Progress {
-    double loss;
-    double weight;
-  };
-  Progress take_progress();
+  std::pair<double, double> take_progress() { return progress_.take(); }
   void end_pass() { weights_->end_pass(); }
 
   void save(StateWriter& out) const;
@@ -82,8 +79,7 @@ class Sgd {
   std::unique_ptr<Weights> weights_;
   double intercept_ = 0.0;
   std::uint64_t rows_ = 0;
-  double progressive_loss_ = 0.0;
-  double progressive_weight_ = 0.0;
+  ProgressiveLoss progress_;
   double largest_target_ = 1.0;
   double squares_ = 0.0;  // of all entries so far
   double entries_ = 0.0;

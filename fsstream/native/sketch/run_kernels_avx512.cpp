@@ -12,7 +12,7 @@ constexpr int kLineShift = 6;  // buckets and blocks are cache lines
 static_assert(KeyBuckets::kSize * sizeof(std::uint64_t) == 1U << kLineShift);
 static_assert(kBlockFloats * sizeof(float) == 1U << kLineShift);
 
-inline void ask_for(const void* line) { _mm_prefetch(static_cast<const char*>(line), _MM_HINT_T0); }
+inline void ask_for(const void* line) { _mm_prefetch(static_cast<const char*>(line), _MM_HINT_T1); }
 
 // Addresses of eight lines: of buckets where `maybe`, else of blocks.
 inline __m512i lines_of(__m256i numbers, __mmask8 maybe, const KeyBuckets& buckets, const BlockRows& places) {
