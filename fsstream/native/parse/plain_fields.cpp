@@ -1,5 +1,6 @@
 #include "parse/plain_fields.hpp"
 
+#include "core/multiversion.hpp"
 #include "hash/identity.hpp"
 #include "parse/plain_number.hpp"
 
@@ -11,8 +12,6 @@ namespace fsstream {
 
 namespace {
 
-enum class Shape : std::uint8_t { kWord, kPair, kFeature };
-
 struct Portable {
   static std::uint64_t blanks(const char* p) { return controls(p) | std::uint64_t{controls(p + kWindow)} << kWindow; }
   static std::uint64_t equal(const char* p, char c) {
@@ -20,18 +19,8 @@ struct Portable {
   }
 };
 
-// Where the name of the field [p, stop) ends; nullptr when the field is not plain. `colons` and
-// `bars` are those from p up to stop.
-template <Shape kShape>
-inline const char* name_end(const char* view, const char* stop, std::uint64_t colons, std::uint64_t bars) {
-  if constexpr (kShape == Shape::kWord) return stop;
-  if (kShape == Shape::kFeature && (bars != 0 || (colons & (colons - 1)) != 0)) return nullptr;
-  if (colons == 0) return kShape == Shape::kFeature ? stop : nullptr;
-  return view + (63 - __builtin_clzll(colons));
-}
-
 // Field after field is taken from one look at the text, as long as its end is in view.
-template <class Machine, Shape kShape>
+template <class Machine, FieldShape kShape>
 [[gnu::always_inline]] inline void read_fields(FieldCursor& at, const char* last) {
   FieldCursor to = at;
   const char* p = at.p;
@@ -39,17 +28,21 @@ template <class Machine, Shape kShape>
   while (plain && p < last) {
     const char* const view = p;
     std::uint64_t blanks = Machine::blanks(view);
-    std::uint64_t colons = kShape == Shape::kWord ? 0 : Machine::equal(view, ':');
-    const std::uint64_t bars = kShape == Shape::kFeature ? Machine::equal(view, '|') : 0;
+    std::uint64_t colons = kShape == FieldShape::kWord ? 0 : Machine::equal(view, ':');
+    const std::uint64_t bars = kShape == FieldShape::kFeature ? Machine::equal(view, '|') : 0;
     while (blanks != 0) {
       const std::uint64_t before_stop = blanks ^ (blanks - 1);  // up to the stop, which is neither
       const char* const stop = view + first_of(blanks);
-      const char* const name = name_end<kShape>(view, stop, colons & before_stop, bars & before_stop);
+      if (stop == p && *p == ' ') {  // another blank
+        ++p;
+        blanks &= blanks - 1;
+        continue;
+      }
+      const char* const name = plain_name_end<kShape>(view, stop, colons & before_stop, bars & before_stop);
       plain = name != nullptr && name != p && (*stop == ' ' || *stop == '\n');
       if (!plain) break;
       *to.value = 1;
-      plain =
-          name == stop || read_plain_value(name + 1, stop, *to.value) || read_number(name + 1, stop, *to.value) == stop;
+      plain = name == stop || read_any_value(name + 1, stop, *to.value);
       if (!plain) break;
       const auto size = static_cast<std::size_t>(name - p);
       *to.key++ = key_of_name({p, size});
@@ -91,31 +84,44 @@ struct Avx2 {
   }
 };
 
-template <Shape kShape>
+template <FieldShape kShape>
 [[gnu::target("avx2,bmi,bmi2")]] void read_with_avx2(FieldCursor& at, const char* last) {
   read_fields<Avx2, kShape>(at, last);
 }
 
 bool has_avx2() {
-  static const bool kHas =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-  return kHas;
+  return instruction_set() != InstructionSet::kPortable && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2");
 }
 
 #endif
 
-template <Shape kShape>
-void read_plain(FieldCursor& at, const char* last) {
+template <FieldShape kShape>
+FieldReader best_reader() {
+  const FieldReader wide = wide_field_reader(kShape);
+  if (wide != nullptr && instruction_set() == InstructionSet::kAvx512) return wide;
 #if defined(__x86_64__)
-  if (has_avx2()) return read_with_avx2<kShape>(at, last);
+  if (has_avx2()) return &read_with_avx2<kShape>;
 #endif
-  read_fields<Portable, kShape>(at, last);
+  return &read_fields<Portable, kShape>;
+}
+
+template <FieldShape kShape>
+void read_plain(FieldCursor& at, const char* last) {
+  static const FieldReader best = best_reader<kShape>();
+  best(at, last);
 }
 
 }  // namespace
 
-void read_plain_words(FieldCursor& at, const char* last) { read_plain<Shape::kWord>(at, last); }
-void read_plain_pairs(FieldCursor& at, const char* last) { read_plain<Shape::kPair>(at, last); }
-void read_plain_features(FieldCursor& at, const char* last) { read_plain<Shape::kFeature>(at, last); }
+Key key_of_any_name(const char* name, std::size_t size) { return key_of_name({name, size}); }
+
+bool read_any_value(const char* p, const char* stop, float& value) {
+  return read_plain_value(p, stop, value) || read_number(p, stop, value) == stop;
+}
+
+void read_plain_words(FieldCursor& at, const char* last) { read_plain<FieldShape::kWord>(at, last); }
+void read_plain_pairs(FieldCursor& at, const char* last) { read_plain<FieldShape::kPair>(at, last); }
+void read_plain_features(FieldCursor& at, const char* last) { read_plain<FieldShape::kFeature>(at, last); }
 
 }  // namespace fsstream

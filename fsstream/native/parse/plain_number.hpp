@@ -7,13 +7,15 @@
 
 namespace fsstream {
 
-inline bool begins_with_zero_point(const char* p) {
+[[gnu::always_inline]] inline bool begins_with_zero_point(const char* p) {
   std::uint16_t two;
   std::memcpy(&two, p, 2);
   return two == ('0' | '.' << 8);
 }
 
-inline std::uint64_t first_of(std::uint64_t bits) { return static_cast<std::uint64_t>(__builtin_ctzll(bits)); }
+[[gnu::always_inline]] inline std::uint64_t first_of(std::uint64_t bits) {
+  return static_cast<std::uint64_t>(__builtin_ctzll(bits));
+}
 
 // 10^places at [places], -10^places at [kNegative + places].
 inline constexpr std::uint64_t kNegative = 16;

@@ -10,6 +10,11 @@ namespace fsstream {
 
 namespace {
 
+constexpr std::size_t kShort = 256;    // rows of up to so many entries
+constexpr std::size_t kSparse = 4096;  // slots, in which up to kShort entries hardly meet
+
+inline std::size_t slot_of(Key key, unsigned shift) { return (key * 0x9e3779b97f4a7c15ULL) >> shift; }
+
 bool strictly_ascending(const Key* keys, std::size_t count) {
   for (std::size_t i = 1; i < count; ++i)
     if (keys[i] <= keys[i - 1]) return false;
@@ -18,9 +23,8 @@ bool strictly_ascending(const Key* keys, std::size_t count) {
 
 }  // namespace
 
-// Small rows get a sparse table, where probes hardly ever meet; large ones a compact one.
-void RowMerge::prepare(std::size_t entries) {
-  const std::size_t slots = std::bit_ceil(entries * (entries < 65536 ? 4 : 2));
+// Room for new stamps of so many entries, in the first `slots` slots.
+void RowMerge::prepare(std::size_t entries, std::size_t slots) {
   const std::size_t known = slots_.size();
   if (slots > known) {
     slots_.reserve(slots);
@@ -36,10 +40,29 @@ void RowMerge::prepare(std::size_t entries) {
   shift_ = 64 - static_cast<unsigned>(std::countr_zero(slots));
 }
 
+// Each entry is written into its slot, whoever has it: one that is there again finds a stamp of this row. That
+// asks for no branch an entry; those that found one, few in so sparse a table, are compared with all before them.
+bool RowMerge::all_differ(const Key* keys, std::size_t count) {
+  prepare(count, kSparse);
+  std::uint32_t* const slots = slots_.data();
+  const std::uint32_t stamp = stamp_;
+  const unsigned shift = shift_;
+  std::uint32_t suspects[kShort];
+  std::size_t suspected = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t& slot = slots[slot_of(keys[i], shift)];
+    suspects[suspected] = static_cast<std::uint32_t>(i);
+    suspected += slot >= stamp ? 1 : 0;
+    slot = stamp + static_cast<std::uint32_t>(i);
+  }
+  return std::none_of(suspects, suspects + suspected,
+                      [keys](std::uint32_t i) { return std::find(keys, keys + i, keys[i]) != keys + i; });
+}
+
 std::size_t RowMerge::place(const Key* keys, std::size_t count, Key key) {
   const std::size_t mask = (std::size_t{1} << (64 - shift_)) - 1;
   std::uint32_t* const slots = slots_.data();
-  for (std::size_t slot = (key * 0x9e3779b97f4a7c15ULL) >> shift_;; slot = (slot + 1) & mask) {
+  for (std::size_t slot = slot_of(key, shift_);; slot = (slot + 1) & mask) {
     const std::uint32_t stamp = slots[slot];
     if (stamp < stamp_) {
       slots[slot] = stamp_ + static_cast<std::uint32_t>(count);
@@ -54,9 +77,13 @@ bool RowMerge::merge(Batch& batch) {
   const std::size_t count = batch.keys.size() - begin;
   const Key* const keys = batch.keys.data() + begin;
   if (strictly_ascending(keys, count)) return true;
-  prepare(count);
-  for (std::size_t i = 0; i < count; ++i)
-    if (place(keys, i, keys[i]) != i) return add_up(batch, begin, i);
+  if (count <= kShort && !repeats_ && all_differ(keys, count)) return true;
+  // Small rows get a sparse table, where probes hardly ever meet; large ones a compact one.
+  prepare(count, std::bit_ceil(count * (count < 65536 ? 4 : 2)));
+  for (std::size_t i = 0; i < count; ++i) {
+    repeats_ = place(keys, i, keys[i]) != i;
+    if (repeats_) return add_up(batch, begin, i);
+  }
   return true;
 }
 

@@ -22,7 +22,8 @@ class RowMerge {
   bool merge(Batch& batch);
 
  private:
-  void prepare(std::size_t entries);
+  void prepare(std::size_t entries, std::size_t slots);
+  bool all_differ(const Key* keys, std::size_t count);
   // The place among keys[0 .. count) that has the key, or `count`, which then has it from now on.
   std::size_t place(const Key* keys, std::size_t count, Key key);
   bool add_up(Batch& batch, std::size_t begin, std::size_t repeated);
@@ -32,6 +33,7 @@ class RowMerge {
   std::uint32_t stamp_ = 0;      // all stamps in slots_ are at most this
   std::uint32_t stamp_end_ = 0;  // the largest stamp this row may use
   unsigned shift_ = 0;           // 64 - log2 of the number of slots in use
+  bool repeats_ = false;         // the last row had a key twice: the next one may as well
 };
 
 }  // namespace fsstream

@@ -1,0 +1,223 @@
+// plain_fields.cpp for AVX-512. This file alone is compiled for it (see CMakeLists.txt): it must not emit
+// inline functions of headers, which the linker might share with the rest.
+//
+// Blanks and colons are listed, then what is needed of each field is put beside the others', then names are hashed
+// and values made, eight fields at a time.
+#include "parse/plain_fields.hpp"
+
+#if defined(__AVX512F__)
+#include "hash/murmur3.hpp"
+#include "parse/plain_number.hpp"
+#include "parse/wide_text.hpp"
+
+namespace fsstream {
+
+namespace {
+
+constexpr std::size_t kMarks = 192;           // listed at once
+constexpr std::ptrdiff_t kLongestValue = 64;  // longer ones are not plain
+
+struct Found {
+  std::uint32_t marks[kMarks + kView];  // counted from the first field
+  // Of fields, of which there are no more than marks.
+  alignas(64) std::uint64_t names[kMarks][2];  // the sixteen bytes from where a name begins
+  alignas(64) std::uint64_t values[kMarks];    // the eight bytes that a value ends with
+  std::uint8_t digits[kMarks];                 // of those are digits
+  std::uint8_t places[kMarks];                 // digits behind the point
+  std::uint8_t lengths[kMarks];                // of values
+};
+
+// White space, as isspace has it.
+inline std::uint64_t blanks_of(__m512i bytes) {
+  const __m512i from_tab = _mm512_sub_epi8(bytes, _mm512_set1_epi8('\t'));
+  return _cvtmask64_u64(_mm512_cmple_epu8_mask(from_tab, _mm512_set1_epi8('\r' - '\t'))) | bytes_equal(bytes, ' ');
+}
+
+// Lists colons and blanks up to the line feed, or what no plain field has; `more` when neither was met.
+template <FieldShape kShape>
+inline std::size_t list_marks(const char* p, const char* last, Found& found, bool& more) {
+  std::uint32_t* end = found.marks;
+  more = true;
+  for (const char* view = p; more && view < last && end <= found.marks + kMarks - kView; view += kView) {
+    const __m512i bytes = _mm512_loadu_si512(view);
+    const std::uint64_t blanks = blanks_of(bytes);
+    const std::uint64_t feeds = bytes_equal(bytes, '\n');
+    const std::uint64_t colons = kShape == FieldShape::kWord ? 0 : bytes_equal(bytes, ':');
+    const std::uint64_t bars = kShape == FieldShape::kFeature ? bytes_equal(bytes, '|') : 0;
+    const std::uint64_t listed = (blanks | colons) & up_to_first(feeds) & below_first(bars);
+    end = list_bits(listed, static_cast<std::uint32_t>(view - p), end);
+    more = (feeds | bars) == 0;
+  }
+  return static_cast<std::size_t>(end - found.marks);
+}
+
+// Field i has the value that ends at `stop`, behind the colon, or none.
+inline void put_value(Found& found, std::size_t i, const char* colon, const char* stop) {
+  if (colon == stop) {
+    found.values[i] = std::uint64_t{'1'} << 56;
+    found.digits[i] = 1;
+    found.places[i] = 0;
+    return;
+  }
+  const auto length = static_cast<std::uint8_t>(stop - colon - 1);
+  const bool zero_point = begins_with_zero_point(colon + 1);
+  const auto digits = static_cast<std::uint8_t>(zero_point ? length - 2 : length);
+  found.values[i] = eight_bytes(stop - 8);
+  found.digits[i] = digits;
+  found.places[i] = zero_point ? digits : 0;
+  found.lengths[i] = length;
+}
+
+// Fields from p on, which is moved behind them; `more` when another may follow.
+template <FieldShape kShape>
+std::size_t find_fields(const char*& p, const char* last, const char* text, Found& found, TextRef* names, bool& more) {
+  const char* const origin = p;
+  const std::size_t marks = list_marks<kShape>(p, last, found, more);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < marks; ++i) {
+    const char* name_stop = origin + found.marks[i];
+    const char* stop = name_stop;
+    if (kShape != FieldShape::kWord && *name_stop == ':') {
+      do {
+        name_stop = stop;
+        stop = origin + found.marks[++i];
+      } while (kShape == FieldShape::kPair && i < marks && *stop == ':');
+      if (i == marks) break;
+    }
+    if (stop == p) {  // another blank
+      ++p;
+      continue;
+    }
+    const bool is_plain = name_stop != p && stop - name_stop <= kLongestValue &&
+                          (kShape != FieldShape::kPair || name_stop != stop) &&
+                          (kShape != FieldShape::kFeature || *stop != ':');
+    if (!is_plain) {
+      more = false;
+      break;
+    }
+    names[count] = {static_cast<std::uint32_t>(p - text), static_cast<std::uint32_t>(name_stop - p)};
+    std::memcpy(found.names[count], p, sizeof found.names[count]);
+    if constexpr (kShape != FieldShape::kWord) put_value(found, count, name_stop, stop);
+    ++count;
+    p = stop + 1;
+  }
+  more = more && p < last && p != origin;
+  if (p != origin && p[-1] == '\n') --p;
+  return count;
+}
+
+inline __m512i times(__m512i a, std::uint64_t b) { return _mm512_mullo_epi64(a, all_words(b)); }
+inline __m512i folded(__m512i h) { return _mm512_xor_si512(h, _mm512_srli_epi64(h, 33)); }
+
+inline __m512i finished(__m512i h) {
+  return folded(times(folded(times(folded(h), 0xff51afd7ed558ccdULL)), 0xc4ceb9fe1a85ec53ULL));
+}
+
+// murmur3_64 of names of up to 15 bytes: there is no block of sixteen, and what is missing of the tail is zero.
+inline __m512i hashed(__m512i first, __m512i second, __m512i sizes) {
+  using namespace murmur3;
+  const __m512i first_bits = _mm512_slli_epi64(_mm512_min_epu64(sizes, all_words(8)), 3);
+  const __m512i second_bits = _mm512_sub_epi64(_mm512_slli_epi64(sizes, 3), first_bits);
+  const auto cut = [](__m512i word, __m512i bits) {
+    const __m512i kept = _mm512_srlv_epi64(all_words(~std::uint64_t{0}), _mm512_sub_epi64(all_words(64), bits));
+    return _mm512_and_si512(word, kept);
+  };
+  const __m512i k1 = times(_mm512_rol_epi64(times(cut(first, first_bits), kC1), 31), kC2);
+  const __m512i k2 = times(_mm512_rol_epi64(times(cut(second, second_bits), kC2), 33), kC1);
+  __m512i h1 = _mm512_xor_si512(k1, sizes);
+  __m512i h2 = _mm512_xor_si512(k2, sizes);
+  h1 = _mm512_add_epi64(h1, h2);
+  h2 = _mm512_add_epi64(h2, h1);
+  return _mm512_add_epi64(finished(h1), finished(h2));
+}
+
+// Keys of up to eight names; tells which are not made: of long names, and of those that may be numbers.
+inline __mmask8 hash_names(const std::uint64_t (*words)[2], const TextRef* names, __mmask8 lanes, Key* keys) {
+  static_assert(sizeof(TextRef) == sizeof(std::uint64_t));
+  const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+  const __m512i low = _mm512_load_si512(words);
+  const __m512i high = _mm512_load_si512(words + kEight / 2);
+  const __m512i first = _mm512_permutex2var_epi64(low, even, high);
+  const __m512i second = _mm512_permutex2var_epi64(low, _mm512_add_epi64(even, all_words(1)), high);
+  const __m512i sizes = _mm512_srli_epi64(_mm512_maskz_loadu_epi64(lanes, names), 32);
+  _mm512_mask_storeu_epi64(keys, lanes, hashed(first, second, sizes));
+  const __m512i letter = _mm512_sub_epi64(_mm512_and_si512(first, all_words(0xff)), all_words('0'));
+  return static_cast<__mmask8>(_mm512_mask_cmpgt_epu64_mask(lanes, sizes, all_words(15)) |
+                               _mm512_mask_cmple_epu64_mask(lanes, letter, all_words(9)));
+}
+
+// Values of up to eight fields; tells which are not made.
+inline __mmask8 make_values(const Found& found, std::size_t first, __mmask8 lanes, float* values) {
+  __mmask8 no_digits, too_many;
+  const __m512i counts = _mm512_cvtepu8_epi64(load_bytes(found.digits + first));
+  const __m512i numbers = numbers_of(_mm512_load_si512(found.values + first), counts, no_digits);
+  _mm256_mask_storeu_ps(values, lanes, scaled_down(numbers, load_bytes(found.places + first), too_many));
+  return static_cast<__mmask8>(lanes & (no_digits | too_many));
+}
+
+// Keys and values of the fields; returns how many there are in front of the first that is not plain.
+template <FieldShape kShape>
+std::size_t convert(const FieldCursor& at, const Found& found, std::size_t count) {
+  for (std::size_t first = 0; first < count; first += kEight) {
+    const __mmask8 lanes = first_lanes(count - first);
+    unsigned odd = hash_names(found.names + first, at.name + first, lanes, at.key + first);
+    for (; odd != 0; odd &= odd - 1) {
+      const std::size_t i = first + _tzcnt_u32(odd);
+      at.key[i] = key_of_any_name(at.text + at.name[i].offset, at.name[i].length);
+    }
+    if constexpr (kShape == FieldShape::kWord) {
+      _mm256_mask_storeu_ps(at.value + first, lanes, _mm256_set1_ps(1.0F));
+      continue;
+    }
+    for (odd = make_values(found, first, lanes, at.value + first); odd != 0; odd &= odd - 1) {
+      const std::size_t i = first + _tzcnt_u32(odd);
+      const char* const value = at.text + at.name[i].offset + at.name[i].length + 1;
+      if (!read_any_value(value, value + found.lengths[i], at.value[i])) return i;
+    }
+  }
+  return count;
+}
+
+template <FieldShape kShape>
+void read_fields(FieldCursor& at, const char* last) {
+  Found found;
+  // Eight bytes before the end of a value are looked at.
+  for (bool more = at.p - at.text >= 8; more;) {
+    const char* p = at.p;
+    const std::size_t count = find_fields<kShape>(p, last, at.text, found, at.name, more);
+    const std::size_t plain = convert<kShape>(at, found, count);
+    if (plain < count) {
+      p = at.text + at.name[plain].offset;
+      more = false;
+    }
+    at.p = p;
+    at.key += plain;
+    at.value += plain;
+    at.name += plain;
+  }
+}
+
+}  // namespace
+
+FieldReader wide_field_reader(FieldShape shape) {
+  switch (shape) {
+    case FieldShape::kWord:
+      return &read_fields<FieldShape::kWord>;
+    case FieldShape::kPair:
+      return &read_fields<FieldShape::kPair>;
+    default:
+      return &read_fields<FieldShape::kFeature>;
+  }
+}
+
+}  // namespace fsstream
+
+#else
+
+namespace fsstream {
+
+FieldReader wide_field_reader(FieldShape) { return nullptr; }
+
+}  // namespace fsstream
+
+#endif
