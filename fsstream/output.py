@@ -54,6 +54,8 @@ def selection_records(selection: Selection, most: int | None = None) -> Iterator
         rank = rank + 1 if label == current else 1
         current = label
         if most is not None and rank > most:
+            if label is None:
+                return
             continue
         record: dict[str, Any] = {"rank": rank, "feature": names[index], "weight": weights[index]}
         if label is not None:

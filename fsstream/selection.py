@@ -64,12 +64,17 @@ class Selection:
     @property
     def order(self) -> list[int]:
         """Output order: class after class, larger |weight| first, then the name in byte order."""
-        sizes = (-np.abs(self.weights)).tolist()
-        classes = self.classes or [""] * len(self)
-        rank_of_class = {label: rank for rank, label in enumerate(dict.fromkeys(classes))}
-        ranks = [rank_of_class[label] for label in classes]
-        keys = list(zip(ranks, sizes, self.raw_names, strict=True))
-        return sorted(range(len(self)), key=keys.__getitem__)
+        sizes = np.abs(self.weights)
+        ranks = np.zeros(len(self), dtype=np.int64)
+        if self.classes is not None:
+            rank_of_class = {label: rank for rank, label in enumerate(dict.fromkeys(self.classes))}
+            ranks = np.array([rank_of_class[label] for label in self.classes], dtype=np.int64)
+        order = np.lexsort((-sizes, ranks))
+        level = (np.diff(sizes[order]) == 0) & (np.diff(ranks[order]) == 0)
+        indices: list[int] = order.tolist()
+        for begin, end in _runs(level):  # names decide among these
+            indices[begin:end] = sorted(indices[begin:end], key=self.raw_names.__getitem__)
+        return indices
 
     def ranked(self) -> Selection:
         """The same features in output order."""
@@ -97,3 +102,10 @@ class Selection:
         from fsstream.output import selection_lines
 
         return selection_lines(self).decode()
+
+
+def _runs(equals_next: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where runs of equals begin and end, singles left out."""
+    padded = np.concatenate([[False], equals_next, [False]])
+    edges = np.flatnonzero(padded[1:] != padded[:-1])
+    return [(int(begin), int(end) + 1) for begin, end in edges.reshape(-1, 2)]
