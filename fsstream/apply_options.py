@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fsstream.config import FORMATS, OUT, InputOptions
+from fsstream.config import FORMATS, IN, OUT, InputOptions
 from fsstream.errors import UsageError
 from fsstream.option_fields import option
 
@@ -39,4 +39,10 @@ class TransformOptions(ApplyOptions):
         "number the features from 1, and write their names to a file, one a line",
         kind="path",
         group=OUT,
+    )
+    products: bool | None = option(
+        None,
+        "a*b in a selection is a product of two features, or a name like others; a model says so itself",
+        kind="flag",
+        group=IN,
     )

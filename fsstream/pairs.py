@@ -26,6 +26,12 @@ def split_pair(name: bytes) -> tuple[bytes, ...]:
     return tuple(bytes(factor) for factor in factors)
 
 
+def is_spelled(name: bytes) -> bool:
+    """Whether a name is as they are written where products are possible; it may be another's all the same."""
+    factors = split_pair(name)
+    return len(factors) <= 2 and name == (pair_name(*factors) if len(factors) == 2 else single_name(*factors))
+
+
 def single_name(name: bytes) -> bytes:
     """The name of a feature that is listed beside products."""
     return name.replace(b"\\", b"\\\\").replace(b"*", b"\\*")

@@ -23,7 +23,7 @@ from fsstream.errors import UsageError, no_data
 from fsstream.expansion import Expansion
 from fsstream.formats.writing import Kept, Source, make_writer
 from fsstream.model import kmer_key
-from fsstream.pairs import split_pair
+from fsstream.pairs import is_spelled, split_pair
 from fsstream.reading import RowsReading, make_reading
 from fsstream.rows import Rows
 from fsstream.selection_reader import load_selection
@@ -45,7 +45,7 @@ class Transform:
 
     def __init__(self, options: TransformOptions) -> None:
         selection, model = load_selection(options.model)
-        self._names = kept_names(selection, model)
+        self._names = kept_names(selection, model, options.products)
         if model is not None:
             # The values stay as they are: whoever reads the reduced rows scales them, not we.
             reading = dataclasses.replace(as_trained(model, options), normalize=options.normalize)
@@ -119,24 +119,21 @@ class Transform:
         if self._options.quiet:
             return
         if not writer.entries and self._names:
-            products = any(b"*" in name for name in self._names)
-            why = (
-                "products of features are met with a model, not with a selection"
-                if products
-                else (
-                    f"is the stream read as it was when they were selected? It was taken for {reading.format}"
-                )
+            reading.note(
+                "no selected feature was met: is the stream read as it was when they were selected? "
+                f"It was taken for {reading.format}"
             )
-            reading.note(f"no selected feature was met: {why}")
         if writer.tags_left_out:
             reading.note(f"{writer.tags_left_out} tags are left out: {target} has none, --to vw keeps them")
         if reading.bad.count:
             print(f"fsstream: {reading.bad.count} bad records skipped", file=sys.stderr)
 
 
-def kept_names(selection: Selection, model: Model | None) -> list[bytes]:
+def kept_names(selection: Selection, model: Model | None, products: bool | None = None) -> list[bytes]:
     """The distinct features in output order; the factors of products, the inputs of expansions."""
     names = [selection.raw_names[index] for index in selection.order]
+    if model is not None and products is not None:
+        raise UsageError("--products and --no-products are for selections: a model says it itself")
     if model is not None and isinstance(model.basis, Expansion):
         return model.basis.inputs_of(names)
     if model is not None and model.basis is not None:
@@ -146,6 +143,26 @@ def kept_names(selection: Selection, model: Model | None) -> list[bytes]:
         )
     if model is not None and predicts_with_state(model):
         raise UsageError(f"{model.options['algo']} selects nothing: there is nothing to reduce the stream to")
-    if model is not None and model.has_products:
+    if _holds_products(names, products) if model is None else model.has_products:
         names = [factor for name in names for factor in split_pair(name)]
     return list(dict.fromkeys(names))
+
+
+def _holds_products(names: list[bytes], told: bool | None) -> bool:
+    """Whether the names of a selection are spelled as beside products, where `a*b` is one of them.
+
+    One name that no run with products writes shows that there was none; else nothing in them does.
+    """
+    stranger = next((name for name in names if not is_spelled(name)), None)
+    if told and stranger is not None:
+        raise UsageError(f"--products: {to_text(stranger)!a} is neither a feature nor a product of two")
+    if told is not None or stranger is not None:
+        return bool(told)
+    doubtful = next((name for name in names if b"*" in name or b"\\" in name), None)
+    if doubtful is None:
+        return False
+    raise UsageError(
+        f"the selection does not say whether {to_text(doubtful)!a} is spelled as beside products of features",
+        hint="--products if they were possible (interactions=2, degree=2), else --no-products; "
+        "with the model instead of the selection it is known",
+    )

@@ -118,6 +118,12 @@ def test_a_stream_reduced_to_a_selection_scores_alike(model: Path, tmp_path: Pat
     assert len(before.splitlines()) == 60
 
 
+def test_a_model_says_itself_whether_there_are_products(model: Path) -> None:
+    done = fsstream("transform", str(model), "--no-products", stdin=ROWS)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"a model says it itself" in done.stderr
+
+
 def test_a_selection_from_a_pipe_reduces_a_file(tmp_path: Path) -> None:
     (tmp_path / "rows").write_bytes(b"1 b:1 a:2\n")
     selection = b'{"rank":1,"feature":"a","weight":1}\n'

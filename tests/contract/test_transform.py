@@ -181,3 +181,32 @@ def test_parquet_becomes_text(tmp_path: Path) -> None:
     }
     assert written["pairs"] == b"a x:1.5 colour=red:1\nb x:2\n"
     assert written["csv"] == b"label,x,colour=red\na,1.5,1\nb,2,\n"
+
+
+STARRED = b"1 a*:1 aZ:2 b:3\n0 a*:4\n"  # the product of the first two is spelled a\\**aZ
+
+
+def starred(tmp_path: Path, kept: list[str], **options: Any) -> bytes:
+    kept = [name.replace("\\", "\\\\") for name in kept]
+    return run(tmp_path, STARRED, kept, format="pairs", **options).read_bytes()
+
+
+@pytest.mark.parametrize("doubtful", ["a\\**aZ", "a\\*", "a*b", "b\\\\", "*"])
+def test_products_in_a_selection_are_no_names_unless_it_is_said(doubtful: str, tmp_path: Path) -> None:
+    """They were dropped without a word: only a model knows that there are products."""
+    with pytest.raises(UsageError, match=r"does not say whether .* is spelled as beside products"):
+        starred(tmp_path, ["b", doubtful])
+
+
+def test_products_in_a_selection_keep_both_factors(tmp_path: Path) -> None:
+    assert starred(tmp_path, ["a\\**aZ"], products=True) == b"1 a*:1 aZ:2\n0 a*:4\n"
+    assert starred(tmp_path, ["a\\*", "b"], products=True) == b"1 a*:1 b:3\n0 a*:4\n"
+    with pytest.raises(UsageError, match=r"'b.a' is neither a feature nor a product of two"):
+        starred(tmp_path, ["b*a"], products=True)
+
+
+def test_stars_in_names_of_a_selection_without_products(tmp_path: Path) -> None:
+    """One name that no run with products writes tells what the others are."""
+    assert starred(tmp_path, ["a*", "aZ"], products=False) == b"1 a*:1 aZ:2\n0 a*:4\n"
+    for stranger in ("***", "b*a", "a\\b", "b\\"):
+        assert starred(tmp_path, ["a*", stranger]) == b"1 a*:1\n0 a*:4\n"
