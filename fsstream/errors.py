@@ -24,6 +24,14 @@ class FsstreamError(Exception):
         self.hint = hint
 
 
+class DivergedError(FsstreamError):
+    """Weights that left the range of numbers, at the `row` that they were found in, from 1; 0: in none."""
+
+    def __init__(self, what: str, *, row: int = 0, hint: str | None = None) -> None:
+        super().__init__(f"{what} at row {row}" if row else what, hint=hint)
+        self.what, self.row = what, row
+
+
 class UsageError(FsstreamError):
     """Options that make no sense, or an extra that is not installed."""
 

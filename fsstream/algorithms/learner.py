@@ -141,6 +141,11 @@ class Learner(ABC):
         """The data has been seen once more: True asks for another scan."""
         return False
 
+    @property
+    def rows_learned(self) -> int:
+        """As a DivergedError of it counts them, where it names a row."""
+        return 0
+
     @classmethod
     def reads_again(cls, passes: int | None, l1: float | None) -> bool:
         """Whether a run with `--passes` and `--l1`, None when not given, sees the data more than once."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream.algorithms.learner import Learner
-from fsstream.errors import LimitError
+from fsstream.errors import DivergedError, LimitError
 from fsstream.selection import Selection
 from fsstream.state import Prefixed, under
 
@@ -69,15 +69,28 @@ class OneVersusRest(Learner):
         if len(classes):
             self._grow(int(classes.max()) + 1)
         columns = []
+        end, failure = batch.rows, None
+        before = max((learner.rows_learned for learner in self._learners), default=0)
         for index, learner in enumerate(self._learners):
             # A new class's learner must not see more of the past than its block happens to hold.
-            first = int(np.argmax(classes == index)) if index >= known else 0
-            rows = batch.part(first, batch.rows) if first else batch
-            rows.set_targets(np.where(classes[first:] == index, np.float32(1), np.float32(-1)))
+            first = min(end, int(np.argmax(classes == index))) if index >= known else 0
+            rows = batch.part(first, end) if end - first < batch.rows else batch
+            rows.set_targets(np.where(classes[first:end] == index, np.float32(1), np.float32(-1)))
             learner.allow(self._left + self._taken[index] - OBJECTS)
-            scores = learner.update(rows)
+            own = learner.rows_learned
+            try:
+                scores = learner.update(rows)
+            except DivergedError as error:
+                if not error.row:
+                    raise
+                # One of the other classes may have failed in an earlier row of the batch.
+                end = first + error.row - own - 1
+                failure = DivergedError(error.what, row=before + end + 1, hint=error.hint)
+                continue
             self._take(index)
             columns.append(scores if scores is None else np.pad(scores, (first, 0)))
+        if failure is not None:
+            raise failure
         batch.set_targets(classes)
         known_scores = [column for column in columns if column is not None]
         return np.stack(known_scores, axis=1) if known_scores and len(known_scores) == len(columns) else None

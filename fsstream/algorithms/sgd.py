@@ -57,6 +57,11 @@ class SgdLearner(Learner):
                 kernel.repeat_rows()
         return again
 
+    @property
+    def rows_learned(self) -> int:
+        """Over all passes."""
+        return self.kernel.rows
+
     def kernels(self) -> list[Kernel]:
         """All that learn, the one that selects first."""
         return [self.kernel]

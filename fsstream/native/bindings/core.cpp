@@ -134,8 +134,9 @@ nb::tuple screened(Vector<float> x, Vector<float> residual, bool baseline) {
   return nb::make_tuple(found.with_residual, found.sum, found.squares);
 }
 
-// Errors of the core become ours: "message" or "message\nhint".
-void raise_as(const char* type, const char* text) {
+// Errors of the core become ours: "message" or "message\nhint"; `more` are further keywords.
+template <class... Keyword>
+void raise_as(const char* type, const char* text, const Keyword&... more) {
   const std::string_view message(text);
   const std::size_t split = message.find('\n');
   const nb::object error = nb::module_::import_("fsstream.errors").attr(type);
@@ -144,7 +145,7 @@ void raise_as(const char* type, const char* text) {
       nb::steal(PyUnicode_DecodeFSDefaultAndSize(line.data(), static_cast<Py_ssize_t>(line.size())));
   nb::object hint = nb::none();
   if (split != std::string_view::npos) hint = nb::str(text + split + 1);
-  PyErr_SetObject(error.ptr(), error(what, nb::arg("hint") = hint).ptr());
+  PyErr_SetObject(error.ptr(), error(what, nb::arg("hint") = hint, more...).ptr());
 }
 
 void translate(const std::exception_ptr& thrown, void*) {
@@ -155,7 +156,7 @@ void translate(const std::exception_ptr& thrown, void*) {
   } catch (const BadInput& error) {
     raise_as("DataError", error.what());
   } catch (const Diverged& error) {
-    raise_as("FsstreamError", error.what());
+    raise_as("DivergedError", error.what(), nb::arg("row") = error.row());
   } catch (const CorruptData& error) {
     raise_as("CorruptError", error.what());
   }

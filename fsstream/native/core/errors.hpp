@@ -1,6 +1,7 @@
 // The few exceptions of the core. Thrown between rows, never inside row loops.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -12,10 +13,15 @@ class LimitExceeded : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The weights left the range of numbers; becomes fsstream.errors.FsstreamError (exit 1).
+// The weights left the range of numbers; becomes fsstream.errors.DivergedError (exit 1), which names the row.
 class Diverged : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  // Rows are counted from 1, as the learner has met them; 0: found in no row.
+  explicit Diverged(const std::string& what, std::uint64_t row = 0) : std::runtime_error(what), row_(row) {}
+  std::uint64_t row() const { return row_; }
+
+ private:
+  std::uint64_t row_;
 };
 
 // An input as a whole is not what was expected; becomes fsstream.errors.DataError.

@@ -36,7 +36,7 @@ void Bear::update(const Batch& batch, float* scores) {
     const double score = intercept_ + weights_.score({&batch, first, size, 0});
     scores[row] = static_cast<float>(score);
     largest_target_ = std::max(largest_target_, std::fabs(target));
-    check_range(score, loss_.bounded_slope() ? kOutOfRange : kRunaway * largest_target_);
+    check_range(score, loss_.bounded_slope() ? kOutOfRange : kRunaway * largest_target_, rows_ + 1);
     squares_ += dot(batch.values.data() + first, batch.values.data() + first, size);
     entries_ += static_cast<double>(size);
     append_row(batch, row, waiting_);
@@ -49,10 +49,9 @@ void Bear::update(const Batch& batch, float* scores) {
         "sketch, mini-batch and pairs do not fit into --memory\nraise --memory, or lower --k or --set batch");
 }
 
-void Bear::check_range(double number, double limit) const {
+void Bear::check_range(double number, double limit, std::uint64_t row) {
   if (std::fabs(number) <= limit) return;  // false for NaN, too
-  throw Diverged("the weights diverged at row " + std::to_string(rows_ + 1) +
-                 "\nlower --learning-rate, or scale the rows (--normalize l2)");
+  throw Diverged("the weights diverged\nlower --learning-rate, or scale the rows (--normalize l2)", row);
 }
 
 void Bear::end_pass() {
@@ -78,7 +77,7 @@ void Bear::step() {
   }
   keep_pair(after, changed);
   if (options_.intercept) intercept_ -= options_.learning_rate * slope * typical_square();
-  check_range(intercept_, kOutOfRange);
+  check_range(intercept_, kOutOfRange, rows_);
   waiting_.start({}, nullptr);
   sum_.clear();
 }

@@ -67,8 +67,7 @@ void ClassDescent::learn(const Row& row, std::size_t y, double h, float* scores)
     chances_[c] = intercepts_[c] + weights_[c]->score(row);
     scores[c] = static_cast<float>(chances_[c]);
     if (!(std::fabs(chances_[c]) <= kOutOfRange))
-      throw Diverged("the weights diverged at row " + std::to_string(rows_ + 1) +
-                     "\nlower --learning-rate, or scale the rows (--normalize l2)");
+      throw Diverged("the weights diverged\nlower --learning-rate, or scale the rows (--normalize l2)", rows_ + 1);
   }
   ++rows_;
   squares_ += dot(row.values(), row.values(), row.size);

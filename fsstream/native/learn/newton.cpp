@@ -94,8 +94,9 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   const Trust::Parts parts = trust_.asks(rows_ + 1) ? parts_of(sum) : Trust::Parts{};
   const double score = intercept_ + scale_.value * sum;
   if (!std::isfinite(score))
-    throw Diverged("the weights left the range of numbers at row " + std::to_string(rows_ + 1) +
-                   "\nscale the rows (--normalize l2) or leave out columns of huge numbers");
+    throw Diverged(
+        "the weights left the range of numbers\nscale the rows (--normalize l2) or leave out columns of huge numbers",
+        rows_ + 1);
   const RowLoss loss(loss_, score, target);
   progressive_loss_ += importance * loss.value();
   progressive_weight_ += importance;

@@ -100,9 +100,10 @@ void Sgd::watch(double score, double target) {
   largest_target_ = std::max(largest_target_, std::fabs(target));
   const double limit = loss_.bounded_slope() ? kOutOfRange : kRunaway * largest_target_;
   if (std::fabs(score) <= limit) return;  // false for NaN, too
-  throw Diverged("the weights diverged at row " + std::to_string(rows_ + 1) +
-                 ": the steps are too large for these values\nlower --learning-rate, or scale the rows "
-                 "(--normalize l2)");
+  throw Diverged(
+      "the steps are too large for these values: the weights diverged\nlower --learning-rate, or scale the rows "
+      "(--normalize l2)",
+      rows_ + 1);
 }
 
 void Sgd::save(StateWriter& out) const {

@@ -133,8 +133,7 @@ void SoftmaxLearner::learn(const Batch& batch, std::size_t row, std::size_t hash
   for (std::size_t c = 0; c < classes_; ++c) {
     scores[c] = static_cast<float>(scores_[c]);
     if (!(std::fabs(scores_[c]) <= kOutOfRange))
-      throw Diverged("the weights diverged at row " + std::to_string(rows_ + 1) +
-                     "\nlower --learning-rate, or scale the rows (--normalize l2)");
+      throw Diverged("the weights diverged\nlower --learning-rate, or scale the rows (--normalize l2)", rows_ + 1);
   }
   ++rows_;
   find_shares(y);
