@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fsstream.errors import DataError, opening
-from fsstream.text import to_bytes, to_text
+from fsstream.text import to_bytes, to_text, without_mark
 
 GroupTable = str | tuple[tuple[str, tuple[str, ...]], ...]  # a file, or features with their groups
 
@@ -21,7 +21,7 @@ def _of_file(path: str) -> dict[bytes, tuple[str, ...]]:
     """A feature on several lines is in several groups, in the order of the lines."""
     found: dict[bytes, tuple[str, ...]] = {}
     with opening(path):
-        lines = Path(path).read_bytes().splitlines()
+        lines = without_mark(Path(path).read_bytes()).splitlines()
     for number, line in enumerate(lines, start=1):
         if not line:
             continue

@@ -17,7 +17,7 @@ import numpy as np
 from fsstream.errors import DataError, UsageError, opening
 from fsstream.model_file import parse_model
 from fsstream.selection import Selection
-from fsstream.text import to_bytes, to_text
+from fsstream.text import to_bytes, to_text, without_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,6 +34,7 @@ def load_selection(path: str) -> tuple[Selection, Model | None]:
 
 def parse_selection(data: bytes, name: str) -> tuple[Selection, Model | None]:
     """What was selected, in the bytes of a file; `name` is for messages."""
+    data = without_mark(data)
     if not data.strip():
         raise DataError(f"{name}: no selection: there is nothing in it", hint="did what wrote it fail?")
     if data.startswith(_ZIP):

@@ -6,6 +6,13 @@ A byte that is not part of valid UTF-8 becomes the lone surrogate U+DC80 to U+DC
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
+
+
+def without_mark(text: bytes) -> bytes:
+    """The text of a file: the byte order mark that some editors put before it is no part of it."""
+    return text.removeprefix(BOM_UTF8)
+
 
 def to_text(text: bytes) -> str:
     """The str of a label or name."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from fsstream.errors import UsageError
 from fsstream.option_fields import check_fields, from_mapping
+from fsstream.text import without_mark
 
 
 def read_config(path: str, kind: type[Any]) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def read_config(path: str, kind: type[Any]) -> dict[str, Any]:
 def config_of(data: bytes, path: str, kind: type[Any]) -> dict[str, Any]:
     """The options in the bytes of a TOML file; `path` is for messages."""
     try:
-        table = tomllib.loads(data.decode())
+        table = tomllib.loads(without_mark(data).decode())
         options = from_mapping(kind, table)
         check_fields(options)  # before click makes 3 of 3.5
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -13,7 +13,6 @@ most are `...:number` the others will be reported as errors.
 from __future__ import annotations
 
 import dataclasses
-from codecs import BOM_UTF8
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from fsstream.errors import UsageError
 from fsstream.formats import settle
 from fsstream.formats.options import FormatOptions
 from fsstream.formats.sequences import read_labels
+from fsstream.text import without_mark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,12 +115,12 @@ def _by_first_byte(beginning: Sequence[Block], sequences: bool) -> tuple[str, st
     if not beginning:
         return None
     data = beginning[0].data
-    first = bytes(data[:4096]).removeprefix(BOM_UTF8).lstrip()
+    first = without_mark(bytes(data[:4096])).lstrip()
     if first.startswith(b">"):
         return "fasta", "the first record begins with '>'"
     if first.startswith(b"{"):
         return "jsonl", "the first record begins with '{'"
-    if first.startswith(b"@") and (sequences or _is_fastq(bytes(data).lstrip())):
+    if first.startswith(b"@") and (sequences or _is_fastq(without_mark(bytes(data)).lstrip())):
         return "fastq", "the first record begins with '@'"
     return None
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsstream.errors import DataError, UsageError
+from fsstream.text import without_mark
 
 if TYPE_CHECKING:
     from fsstream.formats.options import FormatOptions
@@ -30,7 +31,7 @@ def kmer_options(options: FormatOptions) -> tuple[int, bool]:
 def read_labels(path: str | Path) -> dict[bytes, bytes]:
     """The table of `--labels`: a record id or a file name, a tab, its label; one pair a line."""
     labels: dict[bytes, bytes] = {}
-    for number, line in enumerate(Path(path).read_bytes().split(b"\n"), start=1):
+    for number, line in enumerate(without_mark(Path(path).read_bytes()).split(b"\n"), start=1):
         name, _, label = (part.strip() for part in line.partition(b"\t"))
         if not line.strip():
             continue

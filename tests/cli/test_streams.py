@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -220,6 +221,12 @@ def test_a_wrong_value_is_traced_to_the_environment_or_the_file(tmp_path: Path) 
         (("--format", "tokens"), b"p a\nq b\n"),
         (("--format", "csv"), b"label,a\np,1\nq,2\n"),
         (("--kmer", "3", "--canonical"), b"p\tACGT\nq\tAAAA\n"),
+        (("--kmer", "3", "--canonical"), b">a label=p\nACGT\nACC\n>b label=q\nAAAA\n"),
+        (("--kmer", "3", "--canonical"), b"@a label=p\nACGT\n+\n@@@@\n@b label=q\r\nAAAA\r\n+\r\n@IJK\r\n"),
+        (
+            ("--kmer", "3", "--canonical", "--format", "fastq"),
+            b"@a label=p\nACGT\n+\n@@@@\n@b label=q\nAA\n+\n@I\n",
+        ),
     ],
     ids=lambda value: value if isinstance(value, bytes) else None,
 )
@@ -233,3 +240,29 @@ def test_a_byte_order_mark_is_no_part_of_the_first_record(options, text, block, 
     found = fsstream(*command, str(marked), str(marked))
     assert expected.returncode == 0
     assert (found.stdout, found.stderr) == (expected.stdout, expected.stderr)
+    packed = fsstream(*command, stdin=gzip.compress(marked.read_bytes()))
+    assert (packed.returncode, packed.stdout) == (0, fsstream(*command, stdin=plain.read_bytes()).stdout)
+
+
+def test_a_byte_order_mark_is_no_part_of_tables_and_selections(tmp_path: Path) -> None:
+    """Editors put it before labels, groups, options and selections, too."""
+    for name, text in {
+        "labels": b"r1\tp\r\nr2\tq\r\n",
+        "groups": b"a\tg\nb\tg\nc\th\nd\th\ne\th\n",
+        "config": b"k = 1\r\n",
+        "jsonl": b'{"rank":1,"feature":"a"}\r\n',
+        "csv": b"feature,weight\r\na,1\r\n",
+    }.items():
+        (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + text)
+    reads = b">r1\nACGT\n>r2\nAAAA\n"
+    for command, stdin in (
+        (("select", "--k", "1", "--kmer", "3", "--canonical", "--labels", "labels"), reads),
+        (("select", "--k", "1", "--algo", "fgm", "--format", "tokens", "--groups", "groups"), ROWS),
+        (("select", "--config", "config", "--format", "tokens"), ROWS),
+        (("transform", "jsonl"), ROWS),
+        (("transform", "csv"), ROWS),
+    ):
+        paths = [str(tmp_path / word) if (tmp_path / word).exists() else word for word in command]
+        done = fsstream(*paths, stdin=stdin)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout

@@ -47,7 +47,7 @@ void FastaParser::parse(Batch& batch, bool skip_bad) {
   labels_.start(batch);
   const char* const end = batch.text + batch.text_size;
   const char* next = nullptr;
-  for (const char* p = skip_line_ends(batch.text, end); p != end; p = next) {
+  for (const char* p = skip_to_record(batch.text, end); p != end; p = next) {
     next = record_end(p, end);
     const Verdict verdict = read_record(batch, p, next);
     if (verdict.good()) continue;
@@ -69,7 +69,7 @@ std::size_t fasta_head(std::string_view text) {
 
 Taken take_fasta(std::string_view text, std::size_t most) {
   const char* const end = text.data() + text.size();
-  const char* p = skip_line_ends(text.data(), end);
+  const char* p = skip_to_record(text.data(), end);
   Taken taken;
   while (p != end && taken.records < most) {
     const char* const next = record_end(p, end);

@@ -65,7 +65,7 @@ void FastqParser::parse(Batch& batch, bool skip_bad) {
   kmers_.start(batch);
   labels_.start(batch);
   const char* const end = batch.text + batch.text_size;
-  for (const char* p = skip_line_ends(batch.text, end); p != end; p = skip_line_ends(p, end)) {
+  for (const char* p = skip_to_record(batch.text, end); p != end; p = skip_to_record(p, end)) {
     const FastqRecord record = fastq_record_at(p, end);
     p = record.last().next;
     const Verdict verdict = read_record(batch, record);
@@ -78,13 +78,13 @@ void FastqParser::parse(Batch& batch, bool skip_bad) {
 
 Taken take_fastq(std::string_view text, std::size_t most) {
   const char* const end = text.data() + text.size();
-  const char* p = skip_line_ends(text.data(), end);
+  const char* p = skip_to_record(text.data(), end);
   Taken taken;
   while (p != end && taken.records < most) {
     const FastqRecord record = fastq_record_at(p, end);
     const bool whole = record.last().terminated() && (record.size == 4 || !record.has_header());
     if (!whole) break;
-    p = skip_line_ends(record.last().next, end);
+    p = skip_to_record(record.last().next, end);
     ++taken.records;
   }
   taken.bytes = static_cast<std::size_t>(p - text.data());

@@ -44,6 +44,16 @@ inline const char* skip_line_ends(const char* p, const char* end) {
   return p;
 }
 
+// Past empty lines and byte order marks before a record, wherever the text was cut.
+inline const char* skip_to_record(const char* p, const char* end) {
+  const char* before;
+  do {
+    before = p;
+    p = behind_mark(skip_line_ends(p, end), end);
+  } while (p != before);
+  return p;
+}
+
 // Without the blanks around it.
 inline std::string_view trim(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
