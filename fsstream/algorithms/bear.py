@@ -31,7 +31,9 @@ class BearParameters:
         low=0,
         high=100,
     )
-    batch: int = parameter(32, "rows whose mean gradient makes a step", low=1)
+    batch: int = parameter(
+        32, "rows whose mean gradient makes a step; those left at the end of a pass make one, too", low=1
+    )
     damping: float = parameter(
         0.1,
         "curvature added to what is measured, in mean squares of entries: bounds steps where a loss is flat",

@@ -31,8 +31,8 @@ class IhtParameters:
 
     batch: int = parameter(
         1,
-        "rows whose mean gradient makes one step; as many as there are: full gradients, which the theory of "
-        "hard thresholding is about",
+        "rows whose mean gradient makes one step, and so do those left at the end of a pass; "
+        "as many as there are: full gradients, which the theory of hard thresholding is about",
         low=1,
     )
     tolerance: float = parameter(

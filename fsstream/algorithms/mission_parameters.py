@@ -77,7 +77,10 @@ class MissionParameters:
         low=0,
     )
     batch: int = parameter(
-        1, "rows whose mean gradient makes one constant step; as many as there are: full gradients", low=1
+        1,
+        "rows whose mean gradient makes one constant step, and so do those left at the end of a pass; "
+        "as many as there are: full gradients",
+        low=1,
     )
     forget: float = parameter(
         1.0,
