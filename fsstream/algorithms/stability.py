@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fsstream.algorithms.row_draws import draws
 from fsstream.state import Prefixed, under
 
 if TYPE_CHECKING:
@@ -31,17 +32,8 @@ _CHANCES = np.cumsum([math.exp(-1) / math.factorial(times) for times in range(12
 
 def poisson_draws(seed: int, replicate: int, first: int, rows: int) -> NDArray[np.float32]:
     """How often each of the rows `first`, ... counts in a replicate."""
-    numbers = np.arange(first, first + rows, dtype=np.uint64)
-    start = np.uint64((seed * 0x9E3779B97F4A7C15 + (replicate + 1) * 0xD1B54A32D192ED03) & (2**64 - 1))
-    uniform = _mixed(_mixed(numbers) ^ start) / 2.0**64
+    uniform = draws(seed, replicate + 1, first, rows) / 2.0**64
     return np.searchsorted(_CHANCES, uniform, side="right").astype(np.float32)
-
-
-def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of SplitMix64."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
 
 
 class Bootstrap:

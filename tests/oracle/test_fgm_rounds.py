@@ -46,8 +46,10 @@ def batches(X, y, pieces=1, named=False, importance=None, names=None):
     return out
 
 
-def learner(k, loss="squared-hinge", shift=False, memory=1 << 28, threads=1, groups=None, **parameters):
-    common = Common(k=k, memory=memory, intercept=shift, threads=threads, groups=groups)
+def learner(
+    k, loss="squared-hinge", shift=False, memory=1 << 28, threads=1, groups=None, seed=0, **parameters
+):
+    common = Common(k=k, memory=memory, intercept=shift, threads=threads, groups=groups, seed=seed)
     return Fgm(common, Fgm.Parameters(**parameters), Task(loss, ("-1", "1")))
 
 

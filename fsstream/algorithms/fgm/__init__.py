@@ -40,7 +40,7 @@ class Fgm(ScanningLearner):
     paper = "Towards Ultrahigh Dimensional Feature Selection for Big Data (2014), Algorithms 1 to 5"
     access = Access.ROWS_AGAIN
     losses: ClassVar[tuple[str, ...]] = ("squared-hinge", "logistic", "squared")
-    uses: ClassVar[frozenset[str]] = frozenset({"k", "intercept", "groups"})
+    uses: ClassVar[frozenset[str]] = frozenset({"k", "intercept", "groups", "seed"})
     merge_refusal: ClassVar[str | None] = (
         "its features were generated to complement each other on one set of rows"
     )

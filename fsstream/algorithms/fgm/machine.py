@@ -75,6 +75,7 @@ class Machine:
         self._memory = memory
         self._literal = parameters.rule == "paper"
         self._threads = threads
+        self._seed = seed
         self.scores = FeatureScores(memory // 4, memory // 2, shift, seed)
         self.scores.use_threads(threads)
         self.plan: Schedule | None = None
@@ -148,6 +149,7 @@ class Machine:
             tolerance=self._parameters.tolerance or (PAPER_TOLERANCE if self._literal else TOLERANCE),
             literal=self._literal,
             cached_products=24 * scores.rows * groups <= self._memory // 8,
+            seed=self._seed,
         )
         if hold_out:
             self.problem.hold_out()

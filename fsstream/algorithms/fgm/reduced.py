@@ -6,11 +6,13 @@ In: columns, round by round. Out: weights, a shift, residuals r = alpha y for th
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fsstream._native import ProximalOptions, fgm_conjugate, fgm_residuals, solve_reduced
+from fsstream.algorithms.row_draws import draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 TRIM_TOLERANCE = 1e-4
 REFIT_TOLERANCE = 1e-6
 MOST_ITERATIONS = 10_000
-HELD_OUT = 5  # every fifth row, while C is chosen
+HELD_OUT = 5  # rows of which one is held out, while C is chosen
 LEAST_GAIN = 0.01  # of the loss, where C is only tried: what is less may be chance
 MOST_SCALE, SCALE_STEPS = 256.0, 24
 FALLING = (1.0, 1 / 4, 1 / 16, 1 / 64)  # of C, one after the other
@@ -44,6 +46,7 @@ class ReducedProblem:
         tolerance: float,
         literal: bool,
         cached_products: bool,
+        seed: int,
     ) -> None:
         self.columns = columns
         self._loss = loss
@@ -53,6 +56,7 @@ class ReducedProblem:
         self._tolerance = tolerance
         self._literal = literal
         self._cached = cached_products
+        self._seed = seed
         self.groups: list[NDArray[np.uint32]] = []
         self.weights = np.zeros(0)
         self.bias = 0.0
@@ -71,10 +75,13 @@ class ReducedProblem:
         """Learn from four fifths of the rows; the others tell which C is best."""
         self._costs = np.where(self._held, 0.0, self._all_costs)
 
-    @property
+    @cached_property
     def _held(self) -> NDArray[np.bool_]:
+        """One row of each five in a row, drawn: whatever repeats among rows is on both sides."""
+        fives = len(self._all_costs) // HELD_OUT
         held = np.zeros(len(self._all_costs), np.bool_)
-        held[HELD_OUT - 1 :: HELD_OUT] = True
+        places = draws(self._seed, 0, 0, fives) % np.uint64(HELD_OUT)
+        held[HELD_OUT * np.arange(fives, dtype=np.uint64) + places] = True
         return held
 
     def add_group(self, columns: NDArray[np.uint32]) -> None:
