@@ -144,7 +144,12 @@ class SelectOptions(InputOptions):
     intercept: bool | None = option(None, "learn a constant beside the k features", kind="flag", group=LEARN)
     init: str | None = option(None, "start from a model (yesterday's)", kind="path", group=LEARN)
     seed: int = option(
-        0, "of sketch cells, shuffles and draws", kind="integer", low=0, high=2**64 - 1, group=LEARN
+        0,
+        "of sketch cells, shuffles and draws; what draws nothing is the same for each",
+        kind="integer",
+        low=0,
+        high=2**64 - 1,
+        group=LEARN,
     )
     set: tuple[str, ...] = option((), "KEY=VALUE: any parameter of the backend", kind="list", group=LEARN)
     max_classes: int = option(1000, "most classes to accept", kind="integer", low=2, high=2**31, group=LEARN)

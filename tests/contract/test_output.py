@@ -102,6 +102,15 @@ def test_every_backend_is_deaf_to_blocks_and_threads(name: str, write: Any) -> N
         assert result(path, threads=threads, block_size=size, **options_for(name)) == expected
 
 
+@pytest.mark.parametrize("name", [name for name in BACKENDS if "seed" not in backend(name).uses])
+def test_a_backend_that_draws_nothing_is_deaf_to_the_seed(name: str, write: Any) -> None:
+    """So it takes one all the same: FSSTREAM_SEED and configurations are for all runs."""
+    for text in (SAMPLES["pairs"].text, CLASS_SAMPLE.text):
+        path = write(text)
+        lines = {result(path, seed=seed, **options_for(name))[0] for seed in (0, 1, 2**64 - 1)}
+        assert len(lines) == 1
+
+
 @pytest.mark.parametrize("name", BACKENDS)
 def test_exactly_k_features_that_exist(name: str, write: Any) -> None:
     lines, _ = result(write(SAMPLES["pairs"].text), **options_for(name))
