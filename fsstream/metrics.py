@@ -154,7 +154,7 @@ class ClassMetrics:
     def __init__(self, loss: str, labels: Sequence[str]) -> None:
         self._loss = loss
         self._labels = labels
-        self._meter = LossMeter(loss)
+        self._meter = LossMeter(loss, classes=True)
         self._rows = self._unknown = 0
         self._confusion = np.zeros((len(labels) + 1, len(labels)))  # by weight; last row: unknown classes
 

@@ -172,7 +172,7 @@ class _Run:
         self._samples = 0 if task.targets is None else len(task.targets)
         self._training = Training(options, chosen, feed.aim, task, reading.recipe)
         self.learner = self._training.learner
-        self._meter = LossMeter(self._aim.loss)
+        self._meter = LossMeter(self._aim.loss, self._aim.kind == "classes")
         self._course = Course(self.learner, chosen.access, with_selection=options.summary is not None)
         self._validation = self._make_validation() if options.valid else None
         self.passes = 0

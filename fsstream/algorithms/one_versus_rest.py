@@ -88,7 +88,7 @@ class OneVersusRest(Learner):
                 failure = DivergedError(error.what, row=before + end + 1, hint=error.hint)
                 continue
             self._take(index)
-            columns.append(scores if scores is None else np.pad(scores, (first, 0)))
+            columns.append(scores if scores is None else _not_met(first, scores))
         if failure is not None:
             raise failure
         batch.set_targets(classes)
@@ -190,6 +190,11 @@ class OneVersusRest(Learner):
             f"--memory allows {self._memory:,}",
             hint="raise --memory, lower --k, or bound the classes with --max-classes",
         )
+
+
+def _not_met(rows: int, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Scores that begin after so many rows: before them nobody knew of the class."""
+    return np.pad(scores, (rows, 0), constant_values=-np.float32(np.inf)) if rows else scores
 
 
 def _joined(columns: list[Any]) -> list[str] | None:

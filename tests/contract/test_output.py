@@ -219,6 +219,25 @@ def test_words_as_labels_are_classes_and_each_gets_k(name: str, write: Any) -> N
     assert result(path, threads=3, block_size=300, **options) == (lines, model)
 
 
+@pytest.mark.parametrize("name", MULTI_CLASS)
+def test_losses_before_a_class_is_met_do_not_hang_on_blocks(name: str, write: Any) -> None:
+    """In a block that held a row of a new class, the rows before it were scored for that class, too."""
+    labels = [b"p", b"q"] * 30 + [b"p", b"r", b"q", b"s"] * 20
+    path = write(b"".join(b"%s w%s:1 v%d:1\n" % (label, label, i % 7) for i, label in enumerate(labels)))
+    for loss in backend(name).losses:
+        if loss == "squared":
+            continue
+        found = [
+            run.select(
+                SelectOptions(inputs=(str(path),), block_size=size, loss=loss, **options_for(name))
+            ).summary
+            for size in (1, 300, 1 << 20)
+        ]
+        progressive = [summary["progressive_validation"] for summary in found]
+        assert progressive[0] == progressive[1] == progressive[2]
+        assert progressive[0]["mean_loss"] < 10
+
+
 @pytest.mark.parametrize("name", ["mission", "hashing"])
 def test_several_classes_mean_softmax(name: str, write: Any) -> None:
     options = SelectOptions(inputs=(str(write(CLASS_SAMPLE.text)),), **options_for(name, format="pairs"))

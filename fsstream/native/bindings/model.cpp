@@ -110,7 +110,7 @@ void bind_model(nb::module_& m) {
       .def("predict", &predict<ProductModel>, nb::arg("batch"));
 
   nb::class_<LossMeter>(m, "LossMeter")
-      .def(nb::init<const std::string&>(), nb::arg("loss"))
+      .def(nb::init<const std::string&, bool>(), nb::arg("loss"), nb::arg("classes") = false)
       .def("add", &measure, nb::arg("batch"), nb::arg("scores"))
       .def_prop_ro("rows", &LossMeter::rows)
       .def_prop_ro("mean", &LossMeter::mean)

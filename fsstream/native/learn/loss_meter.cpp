@@ -22,7 +22,7 @@ double softmax_loss(double target, const float* scores, std::size_t outputs) {
 
 }  // namespace
 
-LossMeter::LossMeter(const std::string& loss) {
+LossMeter::LossMeter(const std::string& loss, bool classes) : classes_(classes) {
   if (loss != "softmax") loss_.emplace(loss);
 }
 
@@ -44,7 +44,7 @@ void LossMeter::mark() {
 }
 
 void LossMeter::add(const Batch& batch, const float* scores, std::size_t outputs) {
-  const bool single = loss_ && outputs == 1;
+  const bool single = loss_ && !classes_;
   if (single) {
     losses_.reserve(batch.rows());
     row_losses(*loss_, scores, batch.targets.data(), batch.rows(), losses_.data());

@@ -23,11 +23,11 @@ class LossMeter {
     double recent_mean;  // since the point before
   };
 
+  // With `classes` and a two-class loss the outputs are one-versus-rest, be it one while one class is known.
   // Throws std::invalid_argument for a name that is no loss.
-  explicit LossMeter(const std::string& loss);
+  explicit LossMeter(const std::string& loss, bool classes = false);
 
-  // `scores` holds batch.rows() x outputs numbers. With several outputs and a two-class
-  // loss the outputs are one-versus-rest.
+  // `scores` holds batch.rows() x outputs numbers; those of a class that a row came before are -infinity.
   void add(const Batch& batch, const float* scores, std::size_t outputs);
 
   std::uint64_t rows() const { return rows_; }
@@ -45,6 +45,7 @@ class LossMeter {
   void mark();
 
   std::optional<Loss> loss_;  // none: softmax
+  bool classes_;
   std::uint64_t rows_ = 0;
   std::uint64_t next_mark_ = 1;
   double sum_ = 0;
