@@ -47,7 +47,10 @@ def as_trained(model: Model, options: InputOptions) -> InputOptions:
         for name, value in recorded.items()
         if name in fields and name in _READING_FIELDS and getattr(options, name) == fields[name]
     }
-    return dataclasses.replace(options, **takes_over)  # type: ignore[arg-type]
+    reading = dataclasses.replace(options, **takes_over)  # type: ignore[arg-type]
+    if reading.kmer is not None:
+        model.check_kmers(reading.kmer, reading.canonical, what="the model does not fit")
+    return reading
 
 
 def evaluate_model(model: Model, options: InputOptions) -> dict[str, Any]:

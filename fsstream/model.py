@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream._native import LinearModel, ProductModel, key_of_name, pair_key
+from fsstream.errors import UsageError
 from fsstream.pairs import split_pair
 
 if TYPE_CHECKING:
@@ -93,6 +94,13 @@ class Model:
     def _key_of(self, name: bytes) -> int:
         return kmer_key(name) if self.reading.get("kmer") else key_of_name(name)
 
+    def check_kmers(self, kmer: int | None, canonical: bool | None, *, what: str) -> None:
+        """UsageError for a stream of k-mers of another kind: their keys stand for other words."""
+        ours = shown_kmers(self.reading.get("kmer"), self.reading.get("canonical"))
+        theirs = shown_kmers(kmer, canonical)
+        if ours != theirs:
+            raise UsageError(f"{what}: its features are {ours}, and the stream's {theirs}")
+
     def scores(self, source: Any, *, names: Any = None, **options: Any) -> NDArray[np.float32]:
         """The score of each row of what `select` reads, for each class when there are more than two.
 
@@ -145,6 +153,13 @@ def name_classes(selection: Selection, labels: tuple[str, ...]) -> Selection:
         return selection
     named = [labels[int(index)] for index in selection.classes]
     return replace(selection, classes=named)
+
+
+def shown_kmers(kmer: int | None, canonical: bool | None) -> str:
+    """What features are."""
+    if kmer is None:
+        return "no k-mers"
+    return f"{'canonical ' if canonical else ''}{kmer}-mers"
 
 
 def kmer_key(name: bytes) -> int:

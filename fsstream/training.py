@@ -199,6 +199,8 @@ class Training:
         return make_learner(self._chosen, self._common, self._parameters, task, self.aim.kind)
 
     def _start_from(self, model: Model) -> None:
+        reading = self._recipe()
+        model.check_kmers(reading["kmer"], reading["canonical"], what="--init")
         if model.state is None:
             self.learner.start_from(model)
             return

@@ -22,7 +22,7 @@ from fsstream.config import KMER_FORMATS
 from fsstream.errors import UsageError, no_data
 from fsstream.expansion import Expansion
 from fsstream.formats.writing import Kept, Source, make_writer
-from fsstream.model import kmer_key
+from fsstream.model import kmer_key, shown_kmers
 from fsstream.pairs import is_spelled, split_pair
 from fsstream.reading import RowsReading, make_reading
 from fsstream.rows import Rows
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from fsstream.parquet_writing import ParquetWriter
     from fsstream.reading import AnyReading
     from fsstream.selection import Selection
+
+
+_COMPLEMENT = bytes.maketrans(b"ACGT", b"TGCA")
 
 
 class Transform:
@@ -105,15 +108,24 @@ class Transform:
 
     def _kept(self, form: str) -> Kept:
         names = self._names
+        if form in KMER_FORMATS:
+            self._check_kmers()
         numbered = [b"%d" % number for number in range(1, len(names) + 1)]
-        try:
-            key_of = kmer_key if form in KMER_FORMATS else key_of_name
-            keys = np.array([key_of(name) for name in names], dtype=np.uint64)
-        except ValueError:
-            raise UsageError(
-                f"the selection holds no k-mers, and the stream is {form}", hint="see --format"
-            ) from None
+        key_of = kmer_key if form in KMER_FORMATS else key_of_name
+        keys = np.array([key_of(name) for name in names], dtype=np.uint64)
         return Kept(keys, names, numbered if self._options.names else names)
+
+    def _check_kmers(self) -> None:
+        """Others than those of the stream, whose keys they might have: its letters are no part of a key."""
+        kmer, canonical = self._options.kmer, self._options.canonical
+        for name in self._names:
+            whole = len(name) == kmer and not name.strip(b"ACGT")
+            if whole and not (canonical and name > name[::-1].translate(_COMPLEMENT)):
+                continue
+            raise UsageError(
+                f"the selection holds {to_text(name)!a}, and the stream {shown_kmers(kmer, canonical)}",
+                hint="see --kmer, --canonical and --format: the stream is read as it was for select",
+            )
 
     def _tell(self, reading: AnyReading, writer: RowWriter | ParquetWriter, target: str) -> None:
         if self._options.quiet:

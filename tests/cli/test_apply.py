@@ -159,3 +159,45 @@ def test_a_selection_that_meets_nothing_is_told(tmp_path: Path) -> None:
     done = fsstream("transform", str(tmp_path / "selection"), stdin=b"1 a b c\n")
     assert (done.returncode, done.stdout) == (0, b"1\n")
     assert b"no selected feature was met" in done.stderr
+
+
+READS = b">r1 label=ecoli\nACGTTGCAACGT\n>r2 label=phage\nTTTTGGGGTTTA\n>r3 label=ecoli\nGGACGTTGCA\n"
+
+
+def test_k_mers_of_another_kind_are_not_taken_for_those_of_a_model(tmp_path: Path) -> None:
+    """Their keys say nothing of their length: 7-mers that begin with an A had the keys of 6-mers."""
+    model, selection = str(tmp_path / "model"), str(tmp_path / "selection")
+    kmers = ("--kmer", "6", "--canonical")
+    done = fsstream("select", "--k", "3", *kmers, "--model", model, "-o", selection, stdin=READS)
+    assert done.returncode == 0
+    start = ("select", "--k", "3", "--init", model)
+    for others in (
+        ("--kmer", "7", "--canonical"),
+        ("--kmer", "5", "--no-canonical"),
+        ("--kmer", "6", "--no-canonical"),
+    ):
+        for command in (("predict", model), ("evaluate", model), ("transform", model), start):
+            done = fsstream(*command, *others, stdin=READS)
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert b"its features are canonical 6-mers, and the stream's " in done.stderr
+    assert fsstream("predict", model, "--no-canonical", stdin=READS).returncode == 2
+    for others in (("--kmer", "7", "--canonical"), ("--kmer", "5", "--no-canonical")):
+        done = fsstream("transform", selection, *others, stdin=READS)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert b"the selection holds '" in done.stderr
+    for command in (
+        ("predict", model),
+        ("transform", model),
+        ("transform", selection, *kmers),
+        (*start, *kmers),
+    ):
+        assert fsstream(*command, stdin=READS).returncode == 0
+
+
+def test_words_that_no_canonical_k_mer_spells_are_told(tmp_path: Path) -> None:
+    (tmp_path / "selection").write_bytes(b'{"feature":"ACGTTG"}\n{"feature":"TTTTGG"}\n')
+    command = ("transform", str(tmp_path / "selection"), "--kmer", "6")
+    assert fsstream(*command, "--no-canonical", stdin=READS).returncode == 0
+    done = fsstream(*command, "--canonical", stdin=READS)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"the selection holds 'TTTTGG', and the stream canonical 6-mers" in done.stderr
