@@ -21,7 +21,7 @@ from fsstream.bad_records import row_fault
 from fsstream.config import KMER_FORMATS
 from fsstream.errors import UsageError, no_data
 from fsstream.expansion import Expansion
-from fsstream.formats.writing import Kept, Source, make_writer
+from fsstream.formats.writing import Kept, Source, make_writer, without_place
 from fsstream.model import kmer_key, shown_kmers
 from fsstream.pairs import is_spelled, split_pair
 from fsstream.reading import RowsReading, make_reading
@@ -71,6 +71,12 @@ class Transform:
                 yield from self._parquet(reading)
                 return
             source = Source(reading.format, reading.format_options)
+            strangers = without_place(self._names, source)
+            if 0 < len(strangers) < len(self._names):  # that none was met is told at the end
+                reading.note(
+                    f"{len(strangers)} of {len(self._names)} selected features are none that this stream can "
+                    f"have, read as {reading.format}: {to_text(strangers[0])!a}; is it read as for select?"
+                )
             beginning, writer = make_writer(target, self._kept(reading.format), source)
             yield beginning
             rows = 0

@@ -55,6 +55,20 @@ class Source:
     options: FormatOptions
 
 
+def without_place(names: Sequence[bytes], source: Source) -> list[bytes]:
+    """The names that no row of the source can have, as it is read."""
+    if source.format in TABLES:
+        columns = dict(source.options.columns)
+        return [name for name in names if _cell(name, columns) is None]
+    if source.format == "libsvm":
+        return [name for name in names if not (name.isdigit() and b"%d" % int(name) == name)]
+    if source.format == "tokens":
+        return [name for name in names if len(name.split(b" ")) > source.options.ngrams]
+    if source.format in ("pairs", "vw"):
+        return [name for name in names if not _BLANKS.isdisjoint(name)]
+    return []
+
+
 def make_writer(target: str, kept: Kept, source: Source) -> tuple[bytes, RowWriter]:
     """The first bytes of the output, and what writes the rows."""
     if (target == "columns") != (source.format == "columns"):

@@ -201,3 +201,29 @@ def test_words_that_no_canonical_k_mer_spells_are_told(tmp_path: Path) -> None:
     done = fsstream(*command, "--canonical", stdin=READS)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"the selection holds 'TTTTGG', and the stream canonical 6-mers" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("form", "rows", "known", "stranger"),
+    [
+        ("tokens", b"1 a b c\n", "a", "a b"),
+        ("libsvm", b"1 7:1\n", "7", "x"),
+        ("csv", b"label,a,7\n1,word,2\n", "7", "a"),
+        ("pairs", b"1 a:1\n", "a", "a b"),
+        ("vw", b"1 |n a\n", "n^a", "a b"),
+    ],
+)
+def test_features_that_the_stream_cannot_have_are_told(
+    form: str, rows: bytes, known: str, stranger: str, tmp_path: Path
+) -> None:
+    """Runs of words were dropped without a word where --ngrams had been forgotten."""
+    (tmp_path / "selection").write_text(f'{{"feature":"{stranger}"}}\n{{"feature":"{known}"}}\n')
+    command = ("transform", str(tmp_path / "selection"), "--format", form, "--to", "jsonl")
+    done = fsstream(*command, stdin=rows)
+    assert done.returncode == 0
+    assert json.loads(done.stdout).keys() == {"label", known}
+    told = f"1 of 2 selected features are none that this stream can have, read as {form}: '{stranger}';"
+    assert told in done.stderr.decode()
+    assert fsstream(*command, "-q", stdin=rows).stderr == b""
+    if form == "tokens":
+        assert fsstream(*command, "--ngrams", "2", stdin=rows).stderr == b""
