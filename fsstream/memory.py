@@ -51,8 +51,9 @@ class Room:
     take is bounded by the number of its fields.
     """
 
-    def __init__(self, memory: int) -> None:
+    def __init__(self, memory: int, block_size: int) -> None:
         self._memory = memory
+        self._block_size = block_size
         self.most = resident_memory() + memory + _PROGRAM  # bytes of the process
         self.per_entry = 0  # bytes that the learner needs for each entry of the longest row
 
@@ -60,11 +61,13 @@ class Room:
         """LimitError when rows of so many entries may not fit."""
         needed, left = entries * (_ENTRY + self.per_entry), self.most - resident_memory()
         if needed > left:
+            is_record = len(block.data) > self._block_size  # else blocks are meant to be so long
+            line = _longest_line(block) if is_record else block.first_line
             raise LimitError(
-                f"{block.source}:{_longest_line(block)}: a record of {show_size(len(block.data))} with "
-                f"{entries:,} features needs {show_size(needed)} more, and --memory "
-                f"{show_size(self._memory)} leaves {show_size(max(left, 0))}",
-                hint=f"raise --memory by {show_size(needed - left)}",
+                f"{block.source}:{line}: a {'record' if is_record else 'block'} of "
+                f"{show_size(len(block.data))} with {entries:,} features needs {show_size(needed)} more, and "
+                f"--memory {show_size(self._memory)} leaves {show_size(max(left, 0))}",
+                hint=f"raise --memory by {show_size(needed - left)}" if is_record else "lower --block-size",
             )
 
 

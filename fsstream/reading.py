@@ -51,7 +51,9 @@ class AnyReading(ABC):
         self.entries = 0
         self.notes: list[str] = []  # what a person should know: said once, kept for the summary
         self.digest = ""  # of the whole input, once it has been seen
-        self.room = Room(options.memory_bytes) if isinstance(options, SelectOptions) else None
+        self.room = (
+            Room(options.memory_bytes, options.block_size) if isinstance(options, SelectOptions) else None
+        )
 
     @property
     @abstractmethod
