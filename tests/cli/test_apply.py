@@ -203,20 +203,19 @@ def test_words_that_no_canonical_k_mer_spells_are_told(tmp_path: Path) -> None:
     assert b"the selection holds 'TTTTGG', and the stream canonical 6-mers" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("form", "rows", "known", "stranger"),
-    [
-        ("tokens", b"1 a b c\n", "a", "a b"),
-        ("libsvm", b"1 7:1\n", "7", "x"),
-        ("csv", b"label,a,7\n1,word,2\n", "7", "a"),
-        ("pairs", b"1 a:1\n", "a", "a b"),
-        ("vw", b"1 |n a\n", "n^a", "a b"),
-    ],
-)
-def test_features_that_the_stream_cannot_have_are_told(
-    form: str, rows: bytes, known: str, stranger: str, tmp_path: Path
-) -> None:
+CANNOT_HAVE = {
+    "tokens": (b"1 a b c\n", "a", "a b"),
+    "libsvm": (b"1 7:1\n", "7", "x"),
+    "csv": (b"label,a,7\n1,word,2\n", "7", "a"),
+    "pairs": (b"1 a:1\n", "a", "a b"),
+    "vw": (b"1 |n a\n", "n^a", "a b"),
+}
+
+
+@pytest.mark.parametrize("form", CANNOT_HAVE)
+def test_features_that_the_stream_cannot_have_are_told(form: str, tmp_path: Path) -> None:
     """Runs of words were dropped without a word where --ngrams had been forgotten."""
+    rows, known, stranger = CANNOT_HAVE[form]
     (tmp_path / "selection").write_text(f'{{"feature":"{stranger}"}}\n{{"feature":"{known}"}}\n')
     command = ("transform", str(tmp_path / "selection"), "--format", form, "--to", "jsonl")
     done = fsstream(*command, stdin=rows)
