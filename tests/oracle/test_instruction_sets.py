@@ -49,6 +49,33 @@ for step in ("adaptive", "constant"):
 print(digest.hexdigest())
 """
 
+TEXT = """
+import hashlib, random
+from fsstream._native import Batch
+from fsstream.formats import format_named
+from fsstream.formats.options import FormatOptions
+draw = random.Random(1)
+names = ["a", "seven77", "7", "07", "18446744073709551616", "x" * 15, "y" * 16, "z" * 70, "\\x01", "caf\\u00e9"]
+values = ["1", "0.1678", "0.25", "16777217", "0.30000001192092896", "-0.5", "1.5", "2e-3", "12345678", "0.12345678"]
+gaps = [" "] * 20 + ["  ", "\\t", " \\r", "   "]
+digest = hashlib.sha256()
+for form in ("tokens", "pairs", "vw", "libsvm"):
+    lines = []
+    for _ in range(300):
+        entries = []
+        for _ in range(draw.randrange(120)):
+            name = str(draw.randrange(10**9)) if form == "libsvm" else draw.choice(names) + str(draw.randrange(99))
+            entries.append(draw.choice(gaps) + (name if form == "tokens" else name + ":" + draw.choice(values)))
+        lines.append("1" + " |" * (form == "vw") + "".join(entries))
+    batch = Batch()
+    format_named(form).parser(FormatOptions()).parse("\\n".join(lines).encode(), batch)
+    assert batch.rows == 300 and not batch.bad, batch.bad
+    for column in (batch.keys, batch.values, batch.row_starts):
+        digest.update(column.tobytes())
+    digest.update(repr(batch.names()).encode())
+print(digest.hexdigest())
+"""
+
 RANDOM_FEATURES = """
 import hashlib
 import numpy as np
@@ -73,8 +100,8 @@ def digest(program: str, instruction_set: str) -> str:
 
 @pytest.mark.parametrize(
     "program",
-    [LEARN, ADAPTIVE, CLASSES, RANDOM_FEATURES],
-    ids=["mission", "adaptive", "classes", "sparse-rf"],
+    [LEARN, ADAPTIVE, CLASSES, TEXT, RANDOM_FEATURES],
+    ids=["mission", "adaptive", "classes", "text", "sparse-rf"],
 )
 @pytest.mark.parametrize("instruction_set", ["avx2", "avx512"])
 def test_wide_registers_give_the_portable_bits(program, instruction_set):
