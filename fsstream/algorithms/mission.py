@@ -32,6 +32,7 @@ from fsstream.algorithms.mission_parameters import (
     BLOCK,
     CANDIDATE,
     CELL,
+    KEPT,
     NAME,
     NUMBERS,
     SMALLEST_WIDTH,
@@ -39,6 +40,7 @@ from fsstream.algorithms.mission_parameters import (
     is_adaptive,
     is_exact,
     numbers_of_part,
+    refits,
     required_k,
     sketch_depth,
     width_for,
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from fsstream.selection import Selection
     from fsstream.state import StateSink
 
+KEPT_ROWS = "rows of a short stream, at most"  # bytes of the plan
 PAIRS_AT_ONCE = 1 << 18  # entries that pairs are made of before they are learned
 
 
@@ -87,11 +90,14 @@ class Mission(SgdLearner):
         self.depth = sketch_depth(common, parameters, task)
         self.width = width_for(common, parameters, task)
         self.adaptive = is_adaptive(common, parameters)
+        if parameters.refit == "no" and not self.adaptive:
+            raise UsageError("--set refit=no has no use with constant steps, which never refit")
         self.exact = is_exact(common, parameters)
         self.identity = parameters.sketch == "identity"
         self.parameters = parameters
         self.rows_a_step = parameters.batch
         self.k, self.seed = required_k(common), common.seed
+        self.room = self.plan(common, parameters, task).get(KEPT_ROWS, 0) // 2
         super().__init__(self._kernel(common, parameters, task), common.passes, parameters.tolerance)
         self.bootstrap = Bootstrap(
             lambda: self._kernel(common, parameters, task), parameters.stability, common.seed
@@ -165,6 +171,7 @@ class Mission(SgdLearner):
             intercept=common.intercept,
             memory=common.memory,
             forget=parameters.forget,
+            room=self.room,
         )
 
     def _constant(self, common: Common, parameters: MissionParameters, task: Task) -> _native.Sgd:
@@ -247,6 +254,13 @@ class Mission(SgdLearner):
             "active set": (CANDIDATE + beside) * max(candidates, 8),
             "names": NAME * candidates,
         }
+        copies = parameters.stability + 1
+        if refits(common, parameters, task):
+            left = (CANDIDATE + NAME) * max(candidates // 2, 8)  # what the last prune let go
+            room = (common.memory // copies - sum(plan.values()) - left) // 4
+            if room > 0:
+                plan[KEPT_ROWS] = 2 * min(KEPT, room)  # and as much again for the refit
+                plan["candidates that left, at most"] = left
         if parameters.stability:
             plan["replicates"] = parameters.stability * sum(plan.values())
         return plan

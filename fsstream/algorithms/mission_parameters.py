@@ -24,6 +24,7 @@ SMALLEST_WIDTH, LARGEST_WIDTH = 1 << 12, 1 << 26
 DEPTH = 3
 CELLS_PER_FEATURE = 16  # of a sketch row, for each of the k features
 PAIRS = 100_000  # of a row, unless more are allowed
+KEPT = 8 << 20  # bytes of rows that are kept for a refit
 SINGLE_ROW = 4  # times as wide is the row of a sketch that has one where others have three
 
 
@@ -104,6 +105,13 @@ class MissionParameters:
         "are B + 1 times those of one",
         low=0,
         high=1000,
+    )
+    refit: str = parameter(
+        "yes",
+        "logistic loss, adaptive steps: yes: the rows of a short stream are kept (8 MB of them, less "
+        "where --memory leaves less), and fitting all decides at the end which candidates stay; no: the "
+        "pass decides",
+        choices=("yes", "no"),
     )
     tolerance: float = parameter(
         1e-3, "with several passes: stop when a pass lowers the mean loss by less than this share", low=0
@@ -201,6 +209,12 @@ def is_adaptive(common: Common, parameters: MissionParameters) -> bool:
     if parameters.step == "adaptive" and given:
         raise UsageError(f"{given[0]} has no use with adaptive steps", hint="leave out --set step=adaptive")
     return parameters.step != "constant" and not given
+
+
+def refits(common: Common, parameters: MissionParameters, task: Task) -> bool:
+    """Whether the rows of a short stream are kept: not once for each of several classes."""
+    wanted = parameters.refit == "yes" and parameters.forget == 1 and len(task.labels) <= 2
+    return wanted and task.loss == "logistic" and is_adaptive(common, parameters)
 
 
 def required_k(common: Common) -> int:

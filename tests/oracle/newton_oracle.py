@@ -109,6 +109,7 @@ class NewtonOracle:
         self.trust = TrustOracle(loss)
         self.cells: dict[tuple[int, int], Evidence] = {}
         self.weights: dict[int, F] = {}
+        self.left: list[int] = []  # at the last prune
         self.evidence: dict[int, Evidence] = {}
         self.intercept = self.intercept_evidence = self.threshold = 0.0
         self.scale, self.scale_evidence = 1.0, 0.0
@@ -263,8 +264,8 @@ class NewtonOracle:
 
     def prune(self) -> None:
         ranked = self.ranked()
-        left = sorted(key for _, key in ranked[self.k :])
-        for key in left:
+        self.left = sorted(key for _, key in ranked[self.k :])
+        for key in self.left:
             weight, known = self.weights.pop(key), self.evidence.pop(key)
             self.sketch.add(key, F(F(float(weight) * known.unit) - self.sketch.query(key)))
             if known.count > self.cell(key).count:
@@ -275,9 +276,14 @@ class NewtonOracle:
         self.load = sorted(counts)[len(counts) * 9 // 10]
 
     def selected(self) -> dict[int, F]:
+        return {key: self.written(key) for _, key in self.ranked()[: self.k] if self.weights[key]}
+
+    def written(self, key: int) -> F:
+        """Of what left, nothing."""
+        if key not in self.weights:
+            return ZERO
         slope = self.calibration.line()[0] * self.scale
-        chosen = [key for _, key in self.ranked()[: self.k] if self.weights[key]]
-        return {key: F(slope * self.trust.share(*self.doubt(key))) * self.weights[key] for key in chosen}
+        return F(slope * self.trust.share(*self.doubt(key))) * self.weights[key]
 
     def calibrated_intercept(self) -> float:
         slope, offset = self.calibration.line()

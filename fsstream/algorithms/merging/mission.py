@@ -29,5 +29,5 @@ def merged(learner: Mission, shards: Shards) -> dict[str, NDArray[Any]]:
     kind = BlockSketch if learner.exact else CountSketch
     sketch = kind(learner.depth, learner.width, learner.seed)
     if isinstance(sketch, BlockSketch) and learner.adaptive:
-        return newton(shards, learner.k, sketch, numbers_of_part(learner.depth))
+        return newton(shards, learner.k, sketch, numbers_of_part(learner.depth), learner.room)
     return descent(shards, sketched(learner.k, sketch, exact=learner.exact))

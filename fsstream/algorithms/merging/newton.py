@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fsstream.algorithms.merging.kept_rows import left_features, rows_of, whole
 from fsstream.algorithms.merging.shards import Features
 from fsstream.algorithms.merging.sketched import hand_over
 from fsstream.errors import CorruptError
@@ -31,8 +32,8 @@ SIZES = {"newton": 15, "trust": 23}  # numbers in those arrays
 LEAST_OWN = 0.1  # of the evidence in a shared pair
 
 
-def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
-    """One output.
+def newton(shards: Shards, k: int, sketch: BlockSketch, part: int, room: int = 0) -> State:
+    """One output; with room for so many bytes of rows of short shards.
 
     numbers: intercept, its evidence, entries, threshold, losses of late and their weight, fading, losses,
     losses without any feature, targets, weight of rows, scale, its evidence, whether it learns, what
@@ -69,7 +70,11 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int) -> State:
     hand_over(sketch, features.keys[left], weights[left] * unit[left])
     cells = known.cells
     leave_evidence(cells, known.places[left], known.evidence[left])
+    kept_rows = rows_of(shards, room)
+    if whole(kept_rows):
+        kept_rows |= left_features(shards, features, kept, sketch, k)
     return {
+        **kept_rows,
         **features.arrays(kept, "active_"),
         "active_weights": weights[kept].astype(np.float32),
         "active_evidence": known.evidence[kept].astype(np.float32).ravel(),

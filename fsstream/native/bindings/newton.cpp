@@ -17,6 +17,7 @@ nb::dict counts(const Newton& newton) {
   out["candidates"] = newton.candidates();
   out["prunes"] = newton.prunes();
   out["collisions"] = newton.active().collisions();
+  out["rows_refitted"] = newton.rows_refitted();
   return out;
 }
 
@@ -29,11 +30,11 @@ void bind_newton(nb::module_& m) {
       .def(
           "__init__",
           [](Newton* self, const std::string& loss, std::size_t k, int depth, std::size_t width, std::uint64_t seed,
-             bool intercept, std::size_t memory, double forget) {
-            new (self) Newton(Loss(loss), BlockSketch(depth, width, seed), k, intercept, memory, forget);
+             bool intercept, std::size_t memory, double forget, std::size_t room) {
+            new (self) Newton(Loss(loss), BlockSketch(depth, width, seed), k, intercept, memory, forget, room);
           },
           nb::kw_only(), nb::arg("loss"), nb::arg("k"), nb::arg("depth"), nb::arg("width"), nb::arg("seed"),
-          nb::arg("intercept"), nb::arg("memory"), nb::arg("forget") = 1.0)
+          nb::arg("intercept"), nb::arg("memory"), nb::arg("forget") = 1.0, nb::arg("room") = 0)
       .def("update", &update, nb::arg("batch"))
       .def("top", [](const Newton& newton) { return columns_of(newton.top()); })
       .def_prop_rw("intercept", &Newton::intercept, &Newton::set_intercept)

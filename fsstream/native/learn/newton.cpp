@@ -23,7 +23,8 @@ double fourth_power(double x) { return x * x * x * x; }
 
 }  // namespace
 
-Newton::Newton(Loss loss, BlockSketch sketch, std::size_t k, bool intercept, std::size_t memory, double forget)
+Newton::Newton(Loss loss, BlockSketch sketch, std::size_t k, bool intercept, std::size_t memory, double forget,
+               std::size_t room)
     : loss_(loss),
       sketch_(std::move(sketch)),
       k_(k),
@@ -33,9 +34,14 @@ Newton::Newton(Loss loss, BlockSketch sketch, std::size_t k, bool intercept, std
       scale_(loss),
       calibration_(loss, intercept),
       trust_(loss),
-      forget_(forget) {}
+      forget_(forget),
+      kept_(room),
+      left_(room > 0 ? k : 1) {}
 
-std::size_t Newton::bytes() const { return sketch_.bytes() + active_.bytes(); }
+// The refit takes as much again as the rows.
+std::size_t Newton::bytes() const {
+  return sketch_.bytes() + active_.bytes() + (kept_.whole() ? left_.bytes() + 2 * kept_.bytes() : 0);
+}
 
 void Newton::set(std::uint32_t slot, float weight, const Evidence& known) {
   float* numbers = active_.numbers(slot);
@@ -72,8 +78,16 @@ void Newton::update(const Batch& batch, float* scores) {
       scores[row] = static_cast<float>(
           learn(batch, row, batch.row_begin(row) - first, batch.targets[row], batch.importance[row]));
   }
+  keep(batch);
   if (bytes() > memory_)
     throw LimitExceeded("the names of the active features do not fit into --memory\nraise --memory or lower --k");
+}
+
+void Newton::keep(const Batch& batch) {
+  refit_.reset();
+  if (!kept_.whole()) return;
+  kept_.add(batch);
+  if (!kept_.whole()) remember({});
 }
 
 void Newton::make_room(std::size_t longest) {
@@ -274,6 +288,7 @@ void Newton::prune() {
 // after the other: what meets in a cell is then counted once, and asking for the last gives its weight.
 void Newton::leave(std::vector<ActiveSet::Entry>& left) {
   ActiveSet::sort_by_key(left);
+  if (kept_.whole()) remember(left);
   Buffer<Key> keys;
   keys.reserve(left.size());
   for (const ActiveSet::Entry& entry : left) keys.push_back(entry.key);
@@ -292,7 +307,17 @@ void Newton::leave(std::vector<ActiveSet::Entry>& left) {
   }
 }
 
+// Only their names: what they weigh is in the sketch.
+void Newton::remember(const std::vector<ActiveSet::Entry>& left) {
+  const auto home_of = [this](Key key) { return sketch_.home(key); };
+  left_.rehouse({}, kept_.whole() ? k_ : 1, home_of);
+  for (const ActiveSet::Entry& entry : left)
+    left_.insert(entry.key, home_of(entry.key), 0.0F, left_.add_name(active_.name(entry.slot), entry.key));
+}
+
 void Newton::seed(Key key, const std::string& name, float weight) {
+  kept_.drop();  // of the rows before that weight there are none
+  remember({});
   const std::uint32_t home = sketch_.home(key);
   std::uint32_t slot = active_.find(key, home);
   if (slot == ActiveSet::kNone) slot = active_.insert(key, home, 0.0F, active_.add_name(name, key));
@@ -300,20 +325,45 @@ void Newton::seed(Key key, const std::string& name, float weight) {
   if (active_.full()) prune();
 }
 
+double Newton::intercept() const {
+  const Calibration::Line line = calibration_.line();
+  const double of_pass = line.slope * intercept_ + line.offset;
+  const FinalRefit* refitted = refit();
+  return refitted == nullptr ? of_pass : 0.5 * (of_pass + refitted->intercept);
+}
+
+// Of the rows so far, or nullptr where they are not kept.
+const FinalRefit* Newton::refit() const {
+  if (!kept_.whole() || kept_.rows().rows() == 0) return nullptr;
+  if (!refit_) {
+    std::vector<Key> candidates;
+    for (const ActiveSet::Entry& entry : active_.entries()) candidates.push_back(entry.key);
+    for (const ActiveSet::Entry& entry : left_.entries())
+      if (active_.find(entry.key, sketch_.home(entry.key)) == ActiveSet::kNone) candidates.push_back(entry.key);
+    std::sort(candidates.begin(), candidates.end());
+    refit_ = refit_best(kept_.rows(), candidates, k_, loss_, with_intercept_);
+  }
+  return &*refit_;
+}
+
 std::vector<Chosen> Newton::top() const {
+  for (const ActiveSet::Entry& entry : active_.entries())
+    if (!std::isfinite(entry.weight)) throw Diverged("the weights left the range of numbers\nscale the rows");
+  const FinalRefit* refitted = refit();
+  return refitted == nullptr ? top_of_pass() : top_of_refit(*refitted);
+}
+
+std::vector<Chosen> Newton::top_of_pass() const {
   struct Candidate {
     double claim;
-    double count;
+    std::uint32_t slot;
     Chosen chosen;
   };
   std::vector<Candidate> all;
-  for (const ActiveSet::Entry& entry : active_.entries()) {
-    if (entry.weight == 0.0F) continue;
-    if (!std::isfinite(entry.weight)) throw Diverged("the weights left the range of numbers\nscale the rows");
-    all.push_back({claim_of(entry.slot, entry.weight),
-                   evidence_of(entry.slot).count,
-                   {entry.key, entry.weight, active_.name(entry.slot)}});
-  }
+  for (const ActiveSet::Entry& entry : active_.entries())
+    if (entry.weight != 0.0F)
+      all.push_back(
+          {claim_of(entry.slot, entry.weight), entry.slot, {entry.key, entry.weight, active_.name(entry.slot)}});
   std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     return a.claim != b.claim ? a.claim > b.claim : a.chosen.name < b.chosen.name;
   });
@@ -322,12 +372,34 @@ std::vector<Chosen> Newton::top() const {
   const Trust::Shares trust = trust_.shares();
   std::vector<Chosen> chosen;
   for (Candidate& candidate : all) {
-    const double doubt = threshold_ < candidate.claim ? threshold_ / candidate.claim : 1.0;
-    const double held_back = prior() / (candidate.count + prior());
-    candidate.chosen.weight *= static_cast<float>(scale * trust.of(doubt, held_back));
+    candidate.chosen.weight = written(candidate.slot, candidate.claim, scale, trust);
     chosen.push_back(std::move(candidate.chosen));
   }
   return chosen;
+}
+
+std::vector<Chosen> Newton::top_of_refit(const FinalRefit& refit) const {
+  const double scale = calibration_.line().slope * scale_.value;
+  const Trust::Shares trust = trust_.shares();
+  std::vector<Chosen> chosen;
+  for (std::size_t i = 0; i < refit.keys.size(); ++i) {
+    const Key key = refit.keys[i];
+    const std::uint32_t home = sketch_.home(key);
+    const std::uint32_t slot = active_.find(key, home);
+    const bool active = slot != ActiveSet::kNone;
+    const float of_pass = active ? written(slot, claim_of(slot, active_.weight(slot)), scale, trust) : 0.0F;
+    const auto weight = static_cast<float>(0.5 * (of_pass + refit.weights[i]));
+    if (weight != 0.0F)
+      chosen.push_back({key, weight, active ? active_.name(slot) : left_.name(left_.find(key, home))});
+  }
+  return chosen;
+}
+
+// What the pass says of a weight, as far as it is to be trusted.
+float Newton::written(std::uint32_t slot, double claim, double scale, const Trust::Shares& trust) const {
+  const double doubt = threshold_ < claim ? threshold_ / claim : 1.0;
+  const double held_back = prior() / (evidence_of(slot).count + prior());
+  return active_.weight(slot) * static_cast<float>(scale * trust.of(doubt, held_back));
 }
 
 std::pair<double, double> Newton::take_progress() {
@@ -364,6 +436,10 @@ void Newton::save(StateWriter& out) const {
     const Evidence known = evidence_of(entries[i / 2].slot);
     return i % 2 == 0 ? known.scaled : known.count;
   });
+  PartWriter kept(out, 0);
+  kept_.save(kept);
+  PartWriter left(out, 1);
+  if (kept_.whole()) left_.save(left);
 }
 
 void Newton::load(const StateReader& in) {
@@ -393,6 +469,10 @@ void Newton::load(const StateReader& in) {
     const std::uint32_t slot = active_.find(keys[i], sketch_.home(keys[i]));
     set(slot, active_.weight(slot), {evidence[2 * i], evidence[2 * i + 1]});
   }
+  refit_.reset();
+  kept_.load(PartReader(in, 0));
+  remember({});
+  if (kept_.whole()) left_.load(PartReader(in, 1), [this](Key key) { return sketch_.home(key); });
 }
 
 }  // namespace fsstream

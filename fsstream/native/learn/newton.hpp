@@ -41,11 +41,16 @@
 // would best have been changed by (learn/calibration.hpp); less of w where it is in doubt, and more where the prior
 // holds it back, as far as those scores say (learn/trust.hpp).
 //
+// A short stream, of which all rows are kept (learn/kept_rows.hpp): which k stay is decided by fitting all rows
+// (learn/final_refit.hpp), among the active features and those that left at the last prune. What is written of a
+// weight, and of the intercept, is then the mean of what the pass says (nothing of those that left) and of that fit.
+//
 // After the diagonal precisions of confidence-weighted learning and the importance-aware steps
 // of Vowpal Wabbit, brought into the memory of MISSION.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,7 +60,9 @@
 #include "learn/calibration.hpp"
 #include "learn/common_scale.hpp"
 #include "learn/evidence.hpp"
+#include "learn/final_refit.hpp"
 #include "learn/flow.hpp"
+#include "learn/kept_rows.hpp"
 #include "learn/loss.hpp"
 #include "learn/prior.hpp"
 #include "learn/row_steps.hpp"
@@ -69,8 +76,9 @@ namespace fsstream {
 
 class Newton {
  public:
-  // `forget` below 1: all evidence fades by it, once a row.
-  Newton(Loss loss, BlockSketch sketch, std::size_t k, bool intercept, std::size_t memory, double forget = 1.0);
+  // `forget` below 1: all evidence fades by it, once a row. `room`: bytes for the rows of a short stream.
+  Newton(Loss loss, BlockSketch sketch, std::size_t k, bool intercept, std::size_t memory, double forget = 1.0,
+         std::size_t room = 0);
 
   // Learns the rows in order; scores[r] is what row r would have been given before it was learned.
   void update(const Batch& batch, float* scores);
@@ -80,17 +88,17 @@ class Newton {
   std::vector<Chosen> top() const;
 
   // Calibrated, as the weights of top() are.
-  double intercept() const {
-    const Calibration::Line line = calibration_.line();
-    return line.slope * intercept_ + line.offset;
-  }
+  double intercept() const;
   void set_intercept(double intercept) { intercept_ = intercept; }
   // From now on rows come that were learned before.
   void repeat_rows() {
     calibration_.stop();
     trust_.stop();
     scale_.learns = false;
+    kept_.close();
   }
+  // Those that decide what is selected, 0 where the stream was too long to keep them.
+  std::uint64_t rows_refitted() const { return kept_.rows().rows(); }
   std::uint64_t rows() const { return rows_; }
   double prior() const { return prior_.evidence(static_cast<double>(rows_)); }
   std::uint64_t candidates() const { return active_.size(); }
@@ -117,6 +125,12 @@ class Newton {
   void fade();
   void prune();
   void leave(std::vector<ActiveSet::Entry>& left);
+  void remember(const std::vector<ActiveSet::Entry>& left);
+  void keep(const Batch& batch);
+  const FinalRefit* refit() const;
+  std::vector<Chosen> top_of_pass() const;
+  std::vector<Chosen> top_of_refit(const FinalRefit& refit) const;
+  float written(std::uint32_t slot, double claim, double scale, const Trust::Shares& trust) const;
   double claim(double contribution, const Evidence& evidence) const;
   double claim_of(std::uint32_t slot, float weight) const;
   Evidence evidence_of(std::uint32_t slot) const {
@@ -168,6 +182,9 @@ class Newton {
   double progressive_weight_ = 0.0;
   std::uint64_t rows_ = 0;
   std::uint64_t prunes_ = 0;
+  KeptRows kept_;
+  ActiveSet left_;                           // at the last prune, while rows are kept
+  mutable std::optional<FinalRefit> refit_;  // of the rows so far
 };
 
 }  // namespace fsstream

@@ -1,0 +1,56 @@
+#include "learn/kept_rows.hpp"
+
+#include "learn/saved_rows.hpp"
+
+namespace fsstream {
+
+void KeptRows::add(const Batch& batch) {
+  if (!whole_ || closed_) return;
+  for (std::size_t row = 0; row < batch.rows(); ++row) {
+    if (batch.importance[row] <= 0.0F) continue;
+    const std::size_t first = batch.row_begin(row);
+    const std::size_t size = batch.row_end(row) - first;
+    if (size * kEntry + kRow > room_ - bytes()) {
+      drop();
+      return;
+    }
+    rows_.keys.append(batch.keys.data() + first, size);
+    rows_.values.append(batch.values.data() + first, size);
+    if (rows_.row_starts.empty()) rows_.row_starts.push_back(0);
+    rows_.end_row({}, 0.0, batch.importance[row], 0);
+    rows_.targets.back() = batch.targets[row];
+  }
+}
+
+void KeptRows::drop() {
+  whole_ = false;
+  rows_ = Batch();
+}
+
+void KeptRows::save(StateWriter& out) const {
+  if (room_ == 0) return;
+  const std::uint64_t flags[] = {whole_ ? 1U : 0U, closed_ ? 1U : 0U};
+  out.put("kept", std::span<const std::uint64_t>(flags));
+  if (!whole_) return;
+  if (rows_.rows() > 0) {
+    save_rows(rows_, out);
+    return;
+  }
+  Batch none;
+  none.row_starts.push_back(0);
+  save_rows(none, out);
+}
+
+void KeptRows::load(const StateReader& in) {
+  if (room_ == 0) return;
+  const auto flags = of_size(in.words("kept"), 2, "kept");
+  drop();
+  closed_ = flags[1] != 0;
+  if (flags[0] == 0) return;
+  rows_.row_starts.push_back(0);
+  load_rows(in, rows_);
+  if (rows_.naming != Naming::kDecimal || bytes() > room_) throw BadState("state: other rows than are kept");
+  whole_ = true;
+}
+
+}  // namespace fsstream

@@ -1,0 +1,50 @@
+"""The last choice on a short stream, with dense matrices: what native/learn/final_refit.hpp must equal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+RIDGE, STAYS = 2.0, 0.7
+
+
+def fitted(x: np.ndarray, y: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The minimum by Newton steps, as many as it takes, and the diagonal of the second order there."""
+    z = np.zeros(x.shape[1])
+
+    def objective(z: np.ndarray) -> float:
+        return float(costs @ np.logaddexp(0, -y * (x @ z)) + RIDGE / 2 * z @ z)
+
+    for _ in range(200):
+        p = np.exp(-np.logaddexp(0, y * (x @ z)))
+        curved = x.T @ ((costs * p * (1 - p))[:, None] * x) + RIDGE * np.eye(len(z))
+        step = np.linalg.solve(curved, x.T @ (costs * y * p) - RIDGE * z)
+        length = 1.0
+        while objective(z + length * step) > objective(z) and length > 1e-9:
+            length /= 2
+        z = z + length * step
+        if np.abs(step).max() < 1e-10:
+            break
+    return z, np.diag(curved)
+
+
+def refit(
+    x: np.ndarray, y: np.ndarray, costs: np.ndarray, k: int, *, intercept: bool
+) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Which columns of `x` stay, their weights, the intercept, and how near the narrowest choice was.
+
+    That is between the last claim that stayed and the first that went, as a share.
+    """
+    present = costs @ (x != 0)
+    units = np.sqrt(np.where(present > 0, costs @ x**2 / np.maximum(present, 1e-30), 1.0))
+    scaled = x / units
+    bias = np.full((len(y), 1), float(intercept))
+    columns, narrowest = np.arange(x.shape[1]), np.inf
+    while True:
+        z, curvature = fitted(np.hstack([scaled[:, columns], bias]), y, costs)
+        if len(columns) <= k:
+            return columns, z[:-1] / units[columns], float(z[-1]), narrowest
+        claims = np.abs(z[:-1]) * curvature[:-1] ** 0.25
+        order = np.argsort(-claims, kind="stable")
+        count = max(k, int(STAYS * len(columns)))
+        narrowest = min(narrowest, 1 - claims[order[count]] / claims[order[count - 1]])
+        columns = np.sort(columns[order[:count]])

@@ -1,0 +1,166 @@
+"""Short streams: all rows are kept, and fitting them decides what stays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fsstream._native import Batch
+from fsstream.algorithms.learner import Common, Task
+from fsstream.algorithms.mission import Mission
+from fsstream.algorithms.mission_parameters import MissionParameters
+from fsstream.errors import CorruptError, UsageError
+from tests.oracle.final_refit_oracle import refit
+from tests.oracle.newton_oracle import NewtonOracle
+from tests.oracle.test_mission import as_rows, batch_of, draw_rows, selected
+
+
+def learner(k: int, loss: str = "logistic", common: dict | None = None, **parameters) -> Mission:
+    chosen = MissionParameters(**{"sketch_width": 64, **parameters})
+    return Mission(Common(**{"k": k, **(common or {})}), chosen, Task(loss))
+
+
+def rows_kept(ours: Mission) -> int:
+    return ours.kernel.counts()["rows_refitted"]
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("k", [1, 4, 9, 40])
+@pytest.mark.parametrize("seed", range(6))
+def test_equals_the_oracle(seed, k, intercept):
+    data = draw_rows(seed, 80, 40, "logistic")
+    data[-1][::9] = 0  # rows that are scored, not learned from
+    ours = learner(k, common={"intercept": intercept})
+    ours.update(batch_of(data))
+    twin = NewtonOracle("logistic", k, ours.depth, 64, 0, intercept)
+    starts, keys, values, targets, importance = data
+    rows = list(as_rows(starts, keys, values))
+    for (row_keys, row_values), y, h in zip(rows, targets, importance, strict=True):
+        twin.learn(row_keys, row_values, float(y), float(h))
+    pool = sorted({*twin.weights, *twin.left})
+    dense = np.zeros((len(targets), len(pool)))
+    for row, (row_keys, row_values) in enumerate(rows):
+        for key, x in zip(row_keys, row_values, strict=True):
+            if key in pool:
+                dense[row, pool.index(key)] = x
+    columns, weights, constant, narrowest = refit(dense, targets, importance, k, intercept=intercept)
+    if narrowest < 0.01:
+        pytest.skip("two claims are too near to tell")
+    of_fit = {pool[column]: weight for column, weight in zip(columns, weights, strict=True)}
+    expected = {key: (float(twin.written(key)) + weight) / 2 for key, weight in of_fit.items()}
+    assert selected(ours) == pytest.approx(expected, rel=5e-3, abs=2e-3)
+    assert ours.kernel.intercept == pytest.approx(
+        (twin.calibrated_intercept() + constant) / 2, rel=5e-3, abs=2e-3
+    )
+
+
+def copies() -> Batch:
+    """Two columns that say the same, and one that says something else; two labels in three lie between."""
+    rng = np.random.default_rng(1)
+    one, other = (rng.choice([-1.0, 1.0], 400) for _ in range(2))
+    targets = np.sign(one + 0.8 * other + rng.normal(size=400))
+    values = np.column_stack([one, one, 0.9 * other]).astype(np.float32)
+    starts = np.arange(0, 1_201, 3, dtype=np.uint64)
+    keys = np.tile(np.arange(3, dtype=np.uint64), 400)
+    return Batch.from_arrays(starts, keys, values.ravel(), targets.astype(np.float32))
+
+
+def test_one_of_two_that_say_the_same_makes_room():
+    ours = learner(2)
+    ours.update(copies())
+    chosen = selected(ours)
+    assert 2 in chosen
+    assert len(chosen) == 2
+    assert rows_kept(ours) == 400
+
+
+def test_a_stream_that_does_not_fit_is_learned_as_without():
+    data = draw_rows(2, 3_000, 40, "logistic")
+    kept, dropped, without = learner(5), learner(5), learner(5, refit="no")
+    long = np.arange(0, 700_001, 7_000, dtype=np.uint64)  # 8.4 MB
+    keys = np.tile(np.arange(7_000, dtype=np.uint64), 100)
+    rows = Batch.from_arrays(long, keys, np.ones(700_000, np.float32), np.ones(100, np.float32))
+    for ours in (dropped, without):
+        ours.update(rows)
+    for ours in (kept, dropped, without):
+        ours.update(batch_of(data))
+    assert (rows_kept(kept), rows_kept(dropped), rows_kept(without)) == (3_000, 0, 0)
+    assert selected(dropped) == selected(without)
+    assert dropped.kernel.intercept == without.kernel.intercept
+    assert dropped.kernel.memory_used == without.kernel.memory_used
+    again = learner(5)
+    again.restore(dropped.state())
+    assert selected(again) == selected(without)
+
+
+@pytest.mark.parametrize("cut", [1, 100, 239])
+def test_batches_a_saved_state_and_asking_between_change_nothing(cut):
+    data = draw_rows(3, 240, 40, "logistic")
+    data[-1][5] = 0
+    whole, before, after = learner(4), learner(4), learner(4)
+    whole.update(batch_of(data))
+    before.update(batch_of(data, 0, cut))
+    before.selection()
+    after.restore(before.state())
+    after.update(batch_of(data, cut, 240))
+    assert selected(after) == selected(whole)
+    assert after.kernel.intercept == whole.kernel.intercept
+    first, second = whole.state(), after.state()
+    assert first.keys() == second.keys()
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+
+
+def test_the_unit_of_a_column_does_not_matter():
+    starts, keys, values, targets, importance = draw_rows(3, 300, 30, "logistic")
+    unit = {key: 2.0 ** ((i % 15) - 7) for i, key in enumerate(np.unique(keys).tolist())}
+    scaled = (np.array([unit[key] for key in keys.tolist()]) * values).astype(np.float32)
+    plain, other = learner(10, sketch_width=1 << 14), learner(10, sketch_width=1 << 14)
+    plain.update(batch_of((starts, keys, values, targets, importance)))
+    other.update(batch_of((starts, keys, scaled, targets, importance)))
+    weights = selected(other)
+    assert {key: weights[key] * unit[key] for key in weights} == selected(plain)
+
+
+def test_rows_that_come_again_are_kept_once():
+    data = draw_rows(4, 200, 30, "logistic")
+    ours = learner(5, common={"passes": 3})
+    for _ in range(3):
+        ours.update(batch_of(data))
+        ours.end_pass()
+    assert rows_kept(ours) == 200
+
+
+def test_a_model_to_start_from_has_rows_that_are_not_here():
+    data = draw_rows(5, 100, 30, "logistic")
+    ours = learner(5)
+    ours.kernel.seed(b"77", 77, 1.5)
+    ours.update(batch_of(data))
+    assert rows_kept(ours) == 0
+
+
+@pytest.mark.parametrize(
+    ("loss", "common", "parameters"),
+    [
+        ("squared", {}, {}),
+        ("logistic", {}, {"forget": 0.99}),
+        ("logistic", {}, {"refit": "no"}),
+        ("logistic", {"memory": 400_000}, {}),
+    ],
+)
+def test_where_nothing_is_kept(loss, common, parameters):
+    ours = learner(3, loss, common, **parameters)
+    ours.update(batch_of(draw_rows(6, 20_000, 30, loss)))
+    assert rows_kept(ours) == 0
+
+
+def test_what_never_refits_refuses_to_be_told():
+    with pytest.raises(UsageError, match="refit"):
+        learner(3, refit="no", step="constant")
+
+
+def test_more_rows_than_are_kept_are_no_state():
+    ours, small = learner(3), learner(3, common={"memory": 500_000})
+    ours.update(batch_of(draw_rows(6, 5_000, 30, "logistic")))
+    assert small.room > 0
+    with pytest.raises(CorruptError, match="rows"):
+        small.restore(ours.state())
