@@ -27,9 +27,10 @@ def rows_of(shards: Shards, room: int) -> State:
     """Of all shards, one after the other; none where a shard has not kept its own or they are too many."""
     if room == 0:
         return {}
-    closed = max(int(state["0/kept"][1]) for state in shards.states)
+    flags = [state["0/kept"] for state in shards.states if "0/kept" in state]  # not with too little --memory
+    closed = max((int(flag[1]) for flag in flags), default=0)
     none = {"0/kept": np.array([0, closed], dtype=np.uint64)}
-    if not all(state["0/kept"][0] for state in shards.states):
+    if len(flags) < len(shards.states) or not all(flag[0] for flag in flags):
         return none
     joined = {
         f"0/waiting_{name}": np.concatenate([state[f"0/waiting_{name}"] for state in shards.states])
