@@ -27,7 +27,7 @@ def rows_kept(ours: Mission) -> int:
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("k", [1, 4, 9, 40])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(12))
 def test_equals_the_oracle(seed, k, intercept):
     data = draw_rows(seed, 80, 40, "logistic")
     data[-1][::9] = 0  # rows that are scored, not learned from
@@ -48,7 +48,7 @@ def test_equals_the_oracle(seed, k, intercept):
     columns, weights, constant, narrowest = refit(
         dense[counts], targets[counts], importance[counts], k, intercept=intercept
     )
-    if narrowest < 0.01:
+    if narrowest < 0.02:
         pytest.skip("two claims, or two ridges, are too near to tell")
     of_fit = {pool[column]: weight for column, weight in zip(columns, weights, strict=True)}
     expected = {key: (float(twin.written(key)) + weight) / 2 for key, weight in of_fit.items()}

@@ -17,7 +17,8 @@ constexpr double kLeastRidge = 0.5;
 constexpr double kRidgeStep = 4.0;
 constexpr std::size_t kHeldOut = 5;  // one row in so many
 constexpr double kStays = 0.7;       // of the columns, from fit to fit
-constexpr double kAccuracy = 1e-3;   // of the gradient, as a share of that at z = 0
+constexpr double kRough = 1e-2;      // of the gradient, as a share of that at z = 0: for choosing
+constexpr double kFine = 1e-3;       // for what is written
 constexpr int kMostSteps = 100;
 constexpr int kMostProducts = 200;   // of a step
 constexpr double kLeastGain = 1e-4;  // of what the slope promises
@@ -40,7 +41,8 @@ class Problem {
   double claim(std::size_t column) const { return std::fabs(z_[column]) * std::sqrt(std::sqrt(diagonal_[column])); }
   double weight(std::size_t column) const { return z_[column] / units_[column]; }
   double intercept() const { return z_.back(); }
-  void solve();
+  // Until the gradient is that share of what it is at z = 0.
+  void solve(double accuracy);
   // The ridge with which a fit to four fifths of the rows says most of the others; what was solved is forgotten.
   double best_ridge();
   void set_ridge(double ridge) { ridge_ = ridge; }
@@ -100,7 +102,7 @@ double Problem::best_ridge() {
   double least = std::numeric_limits<double>::infinity();
   Vector u(all.size());
   for (ridge_ = kLargestRidge; ridge_ >= kLeastRidge; ridge_ /= kRidgeStep) {
-    solve();
+    solve(kRough);
     scores(z_, u);
     double held_out = 0.0;
     for (std::size_t row = 0; row < all.size(); row += kHeldOut)
@@ -190,7 +192,7 @@ void Problem::curve(const Vector& u) {
   }
 }
 
-void Problem::solve() {
+void Problem::solve(double accuracy) {
   const std::size_t rows = rows_.rows();
   for (Vector* column : {&slopes_, &curvatures_}) column->assign(rows, 0.0);
   for (Vector* column : {&gradient_, &diagonal_, &direction_}) column->assign(columns() + 1, 0.0);
@@ -203,7 +205,7 @@ void Problem::solve() {
   for (int step = 0; step < kMostSteps; ++step) {
     curve(u);
     const double length = std::sqrt(dot(gradient_, gradient_));
-    if (!(length > kAccuracy * first_gradient_) || !take_step(u, std::min(0.3, length / first_gradient_))) break;
+    if (!(length > accuracy * first_gradient_) || !take_step(u, std::min(0.3, length / first_gradient_))) break;
   }
 }
 
@@ -283,17 +285,16 @@ FinalRefit refit_best(const Batch& rows, std::span<const Key> candidates, std::s
   best.keys.assign(candidates.begin(), candidates.end());
   Problem problem(rows, candidates, loss, intercept);
   const double ridge = problem.best_ridge();
-  problem.solve();
   while (problem.columns() > k) {
+    problem.solve(kRough);
     const auto count = static_cast<std::size_t>(kStays * static_cast<double>(problem.columns()));
     const std::vector<std::uint32_t> kept = largest(problem, std::max(k, count));
     for (std::size_t i = 0; i < kept.size(); ++i) best.keys[i] = best.keys[kept[i]];
     best.keys.resize(kept.size());
     problem.keep(kept);
-    problem.solve();
   }
   problem.set_ridge(ridge);
-  problem.solve();
+  problem.solve(kFine);
   for (std::size_t i = 0; i < best.keys.size(); ++i) best.weights.push_back(problem.weight(i));
   best.intercept = problem.intercept();
   return best;
