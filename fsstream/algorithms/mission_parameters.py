@@ -24,7 +24,7 @@ SMALLEST_WIDTH, LARGEST_WIDTH = 1 << 12, 1 << 26
 DEPTH = 3
 CELLS_PER_FEATURE = 16  # of a sketch row, for each of the k features
 PAIRS = 100_000  # of a row, unless more are allowed
-KEPT = 16 << 20  # bytes of rows that are kept for a refit
+KEPT = 8 << 20  # bytes of rows that are kept for a refit
 SINGLE_ROW = 4  # times as wide is the row of a sketch that has one where others have three
 
 
@@ -108,7 +108,7 @@ class MissionParameters:
     )
     refit: str = parameter(
         "yes",
-        "logistic loss, adaptive steps: yes: the rows of a short stream are kept (16 MB of them, less "
+        "logistic loss, adaptive steps: yes: the rows of a short stream are kept (8 MB of them, less "
         "where --memory leaves less), and fitting all decides at the end which candidates stay; no: the "
         "pass decides",
         choices=("yes", "no"),

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/buffer.hpp"
+#include "hash/mix.hpp"
 #include "learn/flow.hpp"
 
 namespace fsstream {
@@ -15,7 +16,7 @@ constexpr double kRidge = 2.0;  // while columns go
 constexpr double kLargestRidge = 128.0;
 constexpr double kLeastRidge = 0.5;
 constexpr double kRidgeStep = 4.0;
-constexpr std::size_t kHeldOut = 5;  // one row in so many
+constexpr std::size_t kHeldOut = 5;  // of so many rows one
 constexpr double kStays = 0.7;       // of the columns, from fit to fit
 constexpr double kRough = 1e-2;      // of the gradient, as a share of that at z = 0: for choosing
 constexpr double kFine = 1e-3;       // for what is written
@@ -95,20 +96,28 @@ Problem::Problem(const Batch& rows, std::span<const Key> candidates, const Loss&
   costs_.assign(rows.importance.begin(), rows.importance.end());
 }
 
+// Of each five rows in a row one, drawn: what repeats among rows is on both sides.
+std::vector<std::size_t> drawn(std::size_t rows) {
+  std::vector<std::size_t> held_out;
+  for (std::size_t first = 0; first < rows; first += kHeldOut)
+    held_out.push_back(first + mix64(first) % std::min(kHeldOut, rows - first));
+  return held_out;
+}
+
 double Problem::best_ridge() {
   const Vector all = costs_;
-  for (std::size_t row = 0; row < all.size(); row += kHeldOut) costs_[row] = 0.0;
+  const std::vector<std::size_t> held_out = drawn(all.size());
+  for (const std::size_t row : held_out) costs_[row] = 0.0;
   double best = kLargestRidge;
   double least = std::numeric_limits<double>::infinity();
   Vector u(all.size());
   for (ridge_ = kLargestRidge; ridge_ >= kLeastRidge; ridge_ /= kRidgeStep) {
     solve(kRough);
     scores(z_, u);
-    double held_out = 0.0;
-    for (std::size_t row = 0; row < all.size(); row += kHeldOut)
-      held_out += all[row] * loss_.value(u[row], rows_.targets[row]);
-    if (held_out < least) {
-      least = held_out;
+    double lost = 0.0;
+    for (const std::size_t row : held_out) lost += all[row] * loss_.value(u[row], rows_.targets[row]);
+    if (lost < least) {
+      least = lost;
       best = ridge_;
     }
   }
