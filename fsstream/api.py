@@ -270,7 +270,10 @@ def find_source(
 def _of_pieces(source: Any, pieces: Iterator[Any]) -> tuple[tuple[str, ...], Source | RowSource | None]:
     first = next(pieces, None)
     if first is None:
-        raise DataError("there is no data: nothing was given to read")
+        raise DataError(
+            "there is no data: nothing was given to read",
+            hint="is the list, or what makes its pieces, empty?",
+        )
     if isinstance(first, str | os.PathLike):
         return tuple(os.fspath(path) for path in chain([first], pieces)), None
     if isinstance(first, Rows):

@@ -6,12 +6,12 @@ In: parsed batches with their bad records. Out: a DataError for the first, or a 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsstream.errors import DataError, FsstreamError
-from fsstream.text import to_text
 
 if TYPE_CHECKING:
     import io
@@ -22,8 +22,17 @@ if TYPE_CHECKING:
     from fsstream.sources import Block
 
 FIRST_BAD_RECORDS = 5  # whose messages are kept
+_SHOWN = 40  # bytes of what stands in the place of something else
 
-BadRecord = tuple[int, int, int, str, str | None]  # offset, length, the bad byte, expected, hint
+BadRecord = tuple[int, int, int, str, str]  # offset, length, the bad byte, expected, hint
+
+# What of a record is one thing, from the bad byte on: a cell, a value or sign of JSON, else a word.
+_WORD = re.compile(rb"\S+")
+_PIECES = {
+    "csv": re.compile(rb'"(?:[^"]|"")*"?|[^,\r\n]+|,'),
+    "tsv": re.compile(rb"[^\t\r\n]+|\t"),
+    "jsonl": re.compile(rb'"(?:[^"\\]|\\.)*"?|[^\s,:\[\]{}"]+|[\[{]\S*|\S'),
+}
 
 
 @dataclass
@@ -31,6 +40,7 @@ class BadRecords:
     """Bad records stop the run, or are counted, copied and passed over."""
 
     options: InputOptions
+    form: str = ""  # of the records, once it is known
     count: int = 0
     counted: bool = False  # a whole pass has been seen
     first: list[str] = field(default_factory=list)  # what was wrong with the first ones
@@ -40,7 +50,7 @@ class BadRecords:
         """Deal with the bad records of a batch; DataError unless they are to be skipped."""
         for record in parsed.batch.bad:
             if self.options.on_bad_line == "stop":
-                raise fault(parsed.block, record)
+                raise self._fault(parsed.block, record)
             if not self.counted:
                 self._skip(parsed.block, record)
 
@@ -77,14 +87,17 @@ class BadRecords:
     def _skip(self, block: Block, record: BadRecord) -> None:
         self.count += 1
         if self.count <= FIRST_BAD_RECORDS:
-            self.first.append(fault(block, record).message)
+            self.first.append(self._fault(block, record).message)
         if self.options.bad_lines is not None:
             self._copy(bytes(block.data[record[0] : record[0] + record[1]]))
         if self.options.max_bad is not None and self.count > self.options.max_bad:
-            error = fault(block, record)
+            error = self._fault(block, record)
             raise DataError(
                 f"more than {self.options.max_bad} bad records; the last: {error.message}", hint=error.hint
             )
+
+    def _fault(self, block: Block, record: BadRecord) -> DataError:
+        return fault(block, record, _PIECES.get(self.form, _WORD))
 
     def _copy(self, record: bytes) -> None:
         path = self.options.bad_lines
@@ -97,13 +110,13 @@ class BadRecords:
             raise FsstreamError(f"cannot write {path}: {error.strerror}") from None
 
 
-def fault(block: Block, record: BadRecord) -> DataError:
+def fault(block: Block, record: BadRecord, piece: re.Pattern[bytes] = _WORD) -> DataError:
     """The message for a bad record: where, what was expected, what stands there."""
     start, length, at, expected, hint = record
     if not length:  # of a row that is no text
         return DataError(f"expected {expected}", path=block.source, line=block.line_at(at), hint=hint)
     return DataError(
-        f"expected {expected}, got {_got(bytes(block.data[at : start + length]))}",
+        f"expected {expected}, got {_got(bytes(block.data[at : start + length]), piece)}",
         path=block.source,
         line=block.line_at(at),
         column=block.column_at(at),
@@ -115,16 +128,21 @@ def row_fault(block: Block, batch: Batch, row: int, expected: str, hint: str | N
     """The message for a row whose label will not do."""
     at = int(batch.records[row])
     label = batch.labels()[row]
-    got = repr(to_text(label)) if label else "none"
+    got = _shown(label) if label else "none"
     return DataError(
         f"expected {expected}, got {got}", path=block.source, line=block.line_at(at), column=1, hint=hint
     )
 
 
-def _got(rest: bytes) -> str:
-    words = rest[:200].split(maxsplit=1)
-    if not words or rest[:1] in (b"\n", b"\r"):
+def _got(rest: bytes, piece: re.Pattern[bytes]) -> str:
+    rest = rest[: 4 * _SHOWN]
+    if not rest.strip() or rest[:1] in (b"\n", b"\r"):
         return "the end of the line"
-    word = rest[:1] if rest[:1].isspace() else words[0]
-    shown = word[:40].decode("utf-8", "backslashreplace")
-    return repr(shown + ("..." if len(word) > 40 else ""))
+    found = piece.match(rest)
+    return _shown(found.group() if found is not None else rest[:1])
+
+
+def _shown(text: bytes) -> str:
+    """As a message quotes it: its beginning where it is long."""
+    quoted = text[:_SHOWN].decode("utf-8", "backslashreplace")
+    return repr(quoted + ("..." if len(text) > _SHOWN else ""))

@@ -286,7 +286,10 @@ class ColumnFeed(StreamFeed):
             self.aim.rows += 1
             line = block.line_at(int(batch.records[row])) if row in (0, batch.rows - 1) else self.aim.rows
             if line != self.aim.rows or batch.row_starts[row + 1] > batch.row_starts[row]:
-                raise DataError("expected one label", path=block.source, line=self.aim.rows)
+                raise DataError(
+                    "expected one label", path=block.source, line=self.aim.rows,
+                    hint="line i of --targets is the label of sample i, and nothing else",
+                )  # fmt: skip
         return np.array(batch.targets)
 
     def _check_samples(self, parsed: Parsed) -> None:

@@ -103,8 +103,9 @@ class ParquetWriter:
                 fitted.append(pa.nulls(rows, field.type) if column is None else column.cast(field.type))
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
                 raise DataError(
-                    f"column {field.name!r} is no {field.type} as in the first file: {error}", path=source
-                ) from None
+                    f"column {field.name!r} is no {field.type} as in the first file: {error}", path=source,
+                    hint="the files of one stream have the same columns with the same types",
+                ) from None  # fmt: skip
         return pa.RecordBatch.from_arrays(fitted, schema=self._schema)
 
     def _reduced(self, name: str, column: pa.Array) -> pa.Array | None:

@@ -142,6 +142,7 @@ class Reading(AnyReading):
             self.input.close()
             raise
         self.format: str = decided.name
+        self.bad.form = self.format
         self.format_why: str = decided.why
         self.format_options: FormatOptions = decided.options
         self._format = format_named(self.format)

@@ -56,7 +56,10 @@ def decide(loss: str, labels: Labels, backend: type[Learner]) -> tuple[str, str]
     elif loss == "squared":
         if labels.words:
             word = to_text(sorted(labels.words)[0])
-            raise DataError(f"--loss squared predicts numbers, and there is a label {word!r}")
+            raise DataError(
+                f"--loss squared predicts numbers, and there is a label {word!r}",
+                hint="classes need --loss softmax, or a two-class loss",
+            )
         kind = "numbers"
     elif loss == "softmax":
         kind = "classes"

@@ -45,7 +45,8 @@ class BatchIht(Iht):
     def table(cls, common: Common, parameters: Any) -> int:
         """As asked for, or the cells of the sketch."""
         like = MissionParameters(sketch_depth=DEPTH)
-        entries: int = parameters.table or like.sketch_depth * sketch_width(common, like)
+        least = (common.k or 1) + 1  # where --memory leaves no room for that, it is told as such
+        entries: int = parameters.table or max(least, like.sketch_depth * sketch_width(common, like))
         if entries <= (common.k or 1):
             raise UsageError(
                 f"table={entries} holds no more than the {common.k} features to select",

@@ -41,5 +41,10 @@ def read_labels(path: str | Path) -> dict[bytes, bytes]:
             )
         if labels.setdefault(name, label) != label:
             shown = name.decode(errors="backslashreplace")
-            raise DataError(f"a second label for {shown!r}", path=str(path), line=number)
+            raise DataError(
+                f"a second label for {shown!r}",
+                path=str(path),
+                line=number,
+                hint="each name stands in one line",
+            )
     return labels

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fsstream.sources import Block
 
 INFERENCE_RECORDS = 10_000
+LABEL_COLUMN = "--label-column"  # the one option that means one column
 _GLANCE = 1 << 21  # bytes that are looked at for a doubt
 _TELLING, _FEW = 20, 0.2  # cells that say something; share of those that are no plain numbers
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
@@ -70,9 +71,7 @@ def doubt(form: str, named: Sequence[str], options: FormatOptions, first: Block)
 
     Those that the user has named are not doubted.
     """
-    lines = io.StringIO(to_text(bytes(first.data[:_GLANCE])), newline="")
-    read = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if form == "tsv" else csv.reader(lines)
-    records = list(read)[not options.no_header : -1]
+    records = _glance(form, first)[not options.no_header : -1]
     doubtful, cause = [], ""
     for place, (name, kind) in enumerate(options.columns):
         cells = [record[place] for record in records if len(record) > place and record[place]]
@@ -90,6 +89,17 @@ def doubt(form: str, named: Sequence[str], options: FormatOptions, first: Block)
         f"nearly all cells of {some} are numbers, and are read as words because of {why}: "
         f"--numeric {shlex.quote(doubtful[0])} reads numbers"
     )
+
+
+def _glance(form: str, first: Block) -> list[list[str]]:
+    """The cells of the first records; the last of them may be cut."""
+    lines = io.StringIO(to_text(bytes(first.data[:_GLANCE])), newline="")
+    read = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if form == "tsv" else csv.reader(lines)
+    before = csv.field_size_limit(_GLANCE)  # cells may be as long as that, and the limit is the process's
+    try:
+        return list(read)
+    finally:
+        csv.field_size_limit(before)
 
 
 def parser(form: str, options: FormatOptions) -> CsvParser:
@@ -127,22 +137,33 @@ def _names(form: str, options: FormatOptions, first: Block) -> list[bytes]:
 
 def _label(options: FormatOptions, names: list[bytes]) -> list[int]:
     if options.label_column is not None:
-        return find_all("--label-column", (options.label_column,), names, options)
+        return find_all(LABEL_COLUMN, (options.label_column,), names, options)
     return [names.index(b"label")] if b"label" in names else [0][: len(names)]
 
 
 def find_all(option: str, wanted: tuple[str, ...], names: list[bytes], options: FormatOptions) -> list[int]:
-    """The columns that are meant, each by its name or, where none has that name, its number from 1."""
+    """The columns that are meant, each by its name or, where none has that name, its number from 1.
+
+    In training several may stand in one text, parted by commas: one that is the name of a column is that.
+    """
     places = {to_text(name): place for place, name in enumerate(names)}
+
+    def place_of(column: str) -> int | None:
+        is_number = column.isascii() and column.isdigit() and 1 <= int(column) <= len(names)
+        return places.get(column, int(column) - 1 if is_number else None)
+
     found: list[int] = []
-    for column in wanted:
-        if column in places:
-            found.append(places[column])
-        elif column.isascii() and column.isdigit() and 1 <= int(column) <= len(names):
-            found.append(int(column) - 1)
-        elif options.needs_labels:
-            some = ", ".join(list(places)[:8]) + (", ..." if len(places) > 8 else "")
-            raise UsageError(f"{option} {column}: there is no such column", hint=f"the columns are {some}")
+    for text in wanted:
+        one = place_of(text) is not None or not options.needs_labels or option == LABEL_COLUMN
+        for column in [text] if one else text.split(","):
+            place = place_of(column)
+            if place is not None:
+                found.append(place)
+            elif options.needs_labels:
+                some = ", ".join(list(places)[:8]) + (", ..." if len(places) > 8 else "")
+                raise UsageError(
+                    f"{option} {column}: there is no such column", hint=f"the columns are {some}"
+                )
     return found
 
 

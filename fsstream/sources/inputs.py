@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import stat
 import sys
 from dataclasses import dataclass, replace
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 PEEK_RECORDS = 10_000
+_SOMETHING = re.compile(rb"\S")
 PEEK_BYTES = 16 << 20  # of a pipe held until they are read: memory that no option counts
 _SOURCE_END = b"\0end of a source\0"  # in the digest, so that moving bytes between files is seen
 
@@ -265,6 +267,8 @@ class Input:
     ) -> list[Block]:
         """The first whole records of the stream, one Block for each source they come from.
 
+        A source of blank lines alone tells nothing and has none.
+
         The records stay to be read, once the Blocks are let go of. What is seen depends on the bytes
         alone: the first `records` records, or as many as `limit` bytes hold. `take` counts
         records; lines unless told otherwise.
@@ -274,8 +278,8 @@ class Input:
             stream = self._open(index)
             longest = max(limit, 0 if blocks else self._limit)
             size, found, complete = stream.peek(records, take, limit, longest)
-            if size:
-                blocks.append(Block(source.name, stream.beginning(size), 1, 0))
+            if size and _SOMETHING.search(beginning := stream.beginning(size)):
+                blocks.append(Block(source.name, beginning, 1, 0))
             records, limit = records - found, limit - size
             if not complete or not records or limit <= 0:
                 break

@@ -175,6 +175,17 @@ def test_the_format_is_recognised(write: Any) -> None:
         assert result(write(sample.text), algo="mission", k=K, quiet=True, **sample.options)[0] == asked[0]
 
 
+@pytest.mark.parametrize("form", ["fasta", "jsonl", "csv"])
+def test_an_input_of_blank_lines_tells_nothing(form: str, write: Any) -> None:
+    """The format, and a table's header, were looked for in the first input, though it had not one record."""
+    sample = SAMPLES[form]
+    data, blank = str(write(sample.text)), str(write(b"\n\r\n", "blank"))
+    asked: dict[str, Any] = {"format": "csv"} if form == "csv" else {}
+    options = {"algo": "mission", "k": K, "quiet": True, **asked, **sample.options}
+    both = run.select(SelectOptions(inputs=(blank, data), **options))
+    assert both.to_jsonl() == run.select(SelectOptions(inputs=(data,), **options)).to_jsonl()
+
+
 def test_passes_over_a_stream_equal_passes_over_a_file(write: Any) -> None:
     text = SAMPLES["pairs"].text
     path = write(text)

@@ -143,7 +143,7 @@ def read_indexed(line: bytes, at: int, lowest: int, stop: bytes) -> list[tuple[b
         if index >= 2**64:
             raise BadError(at)
         if line[digits.end() : digits.end() + 1] != b":":
-            raise BadError(digits.end())
+            raise BadError(at)
         if index < lowest:
             raise BadError(at)
         value, end = read_value(line, digits.end() + 1)
@@ -207,7 +207,7 @@ def pairs(line: bytes) -> Row | None:
     for at, word in rest:
         name, colon, _ = word.rpartition(b":")
         if not colon:
-            raise BadError(at + len(word))
+            raise BadError(at)
         if not name or len(name) > LONGEST_NAME:
             raise BadError(at)
         value, end = read_value(line, at + len(name) + 1)

@@ -187,6 +187,8 @@ def test_the_table_of_a_class_takes_what_is_in_it():
 def test_limits_are_told_before_the_run():
     with pytest.raises(LimitError, match="batch-iht needs"):
         learner("batch-iht", 5, "logistic", memory=100)
+    with pytest.raises(LimitError, match="batch-iht needs"):  # the size of the table was not asked for
+        BatchIht(Common(k=10**8, memory=10**6), BatchIhtParameters(), Task("logistic"))
     with pytest.raises(UsageError, match="no more than"):
         learner("batch-iht", TABLE, "logistic")
 

@@ -46,7 +46,7 @@ struct BadRecord {
   std::uint64_t length;  // its bytes, line end not included
   std::uint64_t column;  // offset of the offending byte in the text
   const char* expected;  // "index:value"
-  const char* hint;      // one sentence, or nullptr
+  const char* hint;      // one sentence
 };
 
 struct Batch {

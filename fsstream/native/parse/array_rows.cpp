@@ -11,6 +11,7 @@ namespace fsstream {
 
 namespace {
 
+constexpr const char* kUnknown = "nan and inf are not values: leave the entry out where it is unknown";
 constexpr const char* kFiniteSum = "values of one feature that add up within 32-bit floating point";
 
 std::string shown(std::string_view name) { return "a finite 32-bit number for '" + std::string(name) + "'"; }
@@ -67,15 +68,19 @@ void ArrayRows::add(Batch& batch, std::uint64_t column, float value) {
 // Whether the row is good; a bad one is noted, and its entries are gone.
 bool ArrayRows::finish(Batch& batch, std::size_t row) {
   const char* expected = nullptr;
+  const char* hint = kUnknown;
   for (std::size_t j = batch.row_starts.back(); j < batch.entries() && expected == nullptr; ++j) {
     if (std::isfinite(batch.values[j])) continue;
     std::string scratch;
     expected = batch.remark(shown(batch.name(j, scratch)));
   }
-  if (expected == nullptr && !merge_.merge(batch)) expected = kFiniteSum;
+  if (expected == nullptr && !merge_.merge(batch)) {
+    expected = kFiniteSum;
+    hint = kSum.hint;
+  }
   if (expected == nullptr) return true;
   batch.drop_row();
-  batch.bad.push_back({row, 0, row, expected, nullptr});
+  batch.bad.push_back({row, 0, row, expected, hint});
   return false;
 }
 

@@ -10,9 +10,11 @@ constexpr Fault kNoHeader{"a header beginning with '@'", "a record is four lines
 constexpr Fault kCutShort{"four lines: @id, sequence, +, quality", "the text ends within a record"};
 constexpr Fault kNoPlus{"a line beginning with '+'",
                         "sequences on several lines are not read: put each sequence, and its quality, on one line"};
-constexpr Fault kOtherHeader{"'+' alone or followed by the record's header", nullptr};
-constexpr Fault kOtherLength{"a quality as long as its sequence", nullptr};
-constexpr Fault kNoQuality{"a quality letter ('!' to '~')", nullptr};
+constexpr Fault kOtherHeader{"'+' alone or followed by the record's header",
+                             "what follows '+' repeats the line of '@', or is left out"};
+constexpr Fault kOtherLength{"a quality as long as its sequence",
+                             "each base has one quality letter: is the record cut short?"};
+constexpr Fault kNoQuality{"a quality letter ('!' to '~')", "qualities are printable letters without blanks"};
 
 // The first byte that no quality is written with, or nullptr.
 const char* no_quality(std::string_view quality) {

@@ -20,7 +20,7 @@ constexpr Fault kArray{"an array of strings",
                        "numbers that belong together are members of an object, which gives each a name"};
 constexpr Fault kTwice{"a key that is new in its object", "the same key again would hide a value"};
 constexpr Fault kLabel{"a string, number or boolean as label", "or null, or no such key: no label"};
-constexpr Fault kTooDeep{"at most 64 objects within each other", nullptr};
+constexpr Fault kTooDeep{"at most 64 objects within each other", "flatten what lies deeper"};
 
 }  // namespace
 

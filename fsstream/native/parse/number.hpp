@@ -124,8 +124,11 @@ inline bool is_number(std::string_view text, Real& value) {
   return read_number(text.data(), end, value) == end;
 }
 
+// For a value that is no number and nothing better is known of.
+inline constexpr const char* kDecimalHint = "a value is a decimal number, such as 2, -0.5 or 1e-3";
+
 // Why the text at `p` is no number (read_number failed there): the byte at which that shows,
-// and a hint, or nullptr when nothing is worth saying.
+// and a hint, or nullptr when only the reader's format knows what to say.
 struct NotNumber {
   const char* at;
   const char* hint;

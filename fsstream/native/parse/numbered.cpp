@@ -12,7 +12,7 @@ constexpr const char* kFromOne = "numbers begin at 1";
 
 Verdict bad_value(const char* p, const char* end) {
   const NotNumber why = why_no_number(p, end);
-  return {why.at, {kEntry, why.hint}};
+  return {why.at, {kEntry, why.hint == nullptr ? kDecimalHint : why.hint}};
 }
 
 }  // namespace
@@ -26,11 +26,11 @@ Verdict NumberedEntries::bad_index(const char* p, const char* end) const {
 Verdict NumberedEntries::read_entry(const char*& p, const char* end, std::uint64_t& index, float& value) const {
   const char* const colon = read_index(p, end, index);
   if (colon == nullptr) return bad_index(p, end);
-  if (colon == end || *colon != ':') return {colon, {kEntry, hint_}};
+  if (colon == end || *colon != ':') return {p, {kEntry, hint_}};
   if (index < lowest_) return {p, {kEntry, kFromOne}};
   const char* const stop = read_number(colon + 1, end, value);
   if (stop == nullptr) return bad_value(colon + 1, end);
-  if (!ends_entry(stop, end)) return {stop, {kEntry, nullptr}};
+  if (!ends_entry(stop, end)) return {stop, {kEntry, kDecimalHint}};
   p = skip_blanks(stop, end);
   return {};
 }

@@ -12,7 +12,7 @@ constexpr const char* kEntry = "name:value";
 Verdict read_entry(Batch& batch, NamedRow& row, const char* p, const char* end) {
   const std::string_view field{p, static_cast<std::size_t>(end - p)};
   const std::size_t colon = field.rfind(':');
-  if (colon == std::string_view::npos) return {end, {kEntry, "for words without values use --format tokens"}};
+  if (colon == std::string_view::npos) return {p, {kEntry, "for words without values use --format tokens"}};
   if (colon == 0) return {p, {kEntry, "a name has at least one letter"}};
   if (colon > kLongestName) return {p, kLongName};
   float value;
@@ -20,9 +20,9 @@ Verdict read_entry(Batch& batch, NamedRow& row, const char* p, const char* end) 
   const char* const q = read_number(value_begin, end, value);
   if (q == nullptr) {
     const NotNumber why = why_no_number(value_begin, end);
-    return {why.at, {kEntry, why.hint}};
+    return {why.at, {kEntry, why.hint == nullptr ? kDecimalHint : why.hint}};
   }
-  if (q != end) return {q, {kEntry, nullptr}};
+  if (q != end) return {q, {kEntry, kDecimalHint}};
   row.add(ref_to(batch, p, p + colon), field.substr(0, colon), value);
   return {};
 }

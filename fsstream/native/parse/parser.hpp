@@ -13,7 +13,7 @@ namespace fsstream {
 // What was wrong with a record, written next to the code that finds it.
 struct Fault {
   const char* expected;
-  const char* hint;  // nullptr when the message says it all
+  const char* hint;  // what to do about it
 };
 
 class Parser {

@@ -261,6 +261,8 @@ def test_inference_ends_after_10_000_records() -> None:
     [
         ({"label_column": "z"}, "--label-column z: there is no such column"),
         ({"numeric": ("5",)}, "--numeric 5: there is no such column"),
+        ({"numeric": ("size,nope",)}, "--numeric nope: there is no such column"),
+        ({"label_column": "id,size"}, "--label-column id,size: there is no such column"),
         ({"numeric": ("id",), "categorical": ("id",)}, "column 'id' is given two kinds"),
         ({"numeric": ("label",)}, "column 'label' is given two kinds"),
     ],
@@ -268,6 +270,26 @@ def test_inference_ends_after_10_000_records() -> None:
 def test_options_that_do_not_fit(options: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         kinds(TABLE, **options)
+
+
+def test_several_columns_may_stand_in_one_option() -> None:
+    text = b'label,a,b,"a,b"\nx,1,1,1\n'
+    several = kinds(text, categorical=("a,3",))
+    assert [several[name] for name in (b"a", b"b", b"a,b")] == ["categorical", "categorical", "numeric"]
+    assert kinds(text, categorical=("a,b",))[b"a,b"] == "categorical"  # a name, first of all
+    assert kinds(text, categorical=("a,b",))[b"a"] == "numeric"
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_cells_longer_than_a_name(form: str, tmp_path: Path) -> None:
+    """The look for doubtful columns ended with an internal error at a cell of more than 128 KB."""
+    part = "," if form == "csv" else "\t"
+    rows = [["label", "a"], *(["xy"[i % 2], str(i)] for i in range(40)), ["x" * 140_000, "1"]]
+    (tmp_path / "train").write_text("".join(part.join(row) + "\n" for row in rows))
+    limit = csv.field_size_limit()
+    done = fsstream("select", "--k", "1", "--format", form, str(tmp_path / "train"))
+    assert done.returncode == 0, done.stderr
+    assert csv.field_size_limit() == limit
 
 
 def test_headers_that_are_refused() -> None:

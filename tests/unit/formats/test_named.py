@@ -96,7 +96,7 @@ def test_columns() -> None:
 @pytest.mark.parametrize(
     ("make", "line", "column"),
     [
-        (PairsParser, b"1 a", 3),
+        (PairsParser, b"1 a", 2),
         (PairsParser, b"1 :1", 2),
         (PairsParser, b"1 a:", 4),
         (PairsParser, b"1 a:1:x", 6),
