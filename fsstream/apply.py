@@ -10,7 +10,7 @@ import numpy as np
 
 from fsstream._native import LabelMap
 from fsstream.bad_records import row_fault
-from fsstream.errors import no_data
+from fsstream.errors import UsageError, no_data
 from fsstream.metrics import make_metrics
 from fsstream.output import json_line
 from fsstream.reading import make_reading
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fsstream.config import InputOptions
     from fsstream.model import Model
     from fsstream.pipeline import Parsed
+    from fsstream.reading import AnyReading
     from fsstream.rows import RowSource
     from fsstream.sources import Source
 
@@ -38,8 +39,6 @@ _READING_FIELDS = (
 
 def as_trained(model: Model, options: InputOptions) -> InputOptions:
     """The options with what was not given as it was when the model was trained."""
-    if options.format == "auto":
-        options.check_use(str(model.reading.get("format", "auto")))
     fields = {field.name: field.default for field in dataclasses.fields(options)}
     recorded = {**model.options, **model.reading}
     takes_over = {
@@ -95,12 +94,14 @@ def _scored(
     predictor = model.predictor()
     labels = LabelMap(model.kind, [to_bytes(label) for label in model.labels], growing=False)
     rows, met = 0, False
-    with closing(make_reading(as_trained(model, options), source)) as reading:
-        for parsed in reading.batches():
+    with closing(make_reading(options, source, usual=as_trained(model, options))) as reading:
+        if labelled and reading.format == "columns" and options.targets is None:
+            raise UsageError("--targets is missing", hint="a file with one label a line, for each sample")
+        for parsed, batch in _rows(model, options, reading):
             labels.resolve(parsed.batch)
             if labelled:
                 _check_labels(model, parsed)
-            scores = predictor.predict(parsed.batch)
+            scores = predictor.predict(batch)
             rows += parsed.batch.rows
             met = met or bool((scores != model.intercepts).any())
             yield parsed, scores
@@ -109,6 +110,19 @@ def _scored(
                 "no feature of the model was met: is the stream read as it was in training? "
                 f"It was taken for {reading.format}"
             )
+
+
+def _rows(model: Model, options: InputOptions, reading: AnyReading) -> Iterator[tuple[Parsed, Batch]]:
+    """What is told of some rows, and what is scored of them; the rows of `columns` are their samples."""
+    if reading.format != "columns":
+        for parsed in reading.batches():
+            yield parsed, parsed.batch
+        return
+    from fsstream.samples import sample_rows
+
+    if reading.format_options.normalize != "none":
+        raise UsageError("--normalize is of whole rows, and a line of columns is a feature")
+    yield from sample_rows(reading, options.targets, model.known_keys())
 
 
 def _check_labels(model: Model, parsed: Parsed) -> None:

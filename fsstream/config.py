@@ -20,6 +20,18 @@ FORMATS = (
 LOSSES = ("auto", "logistic", "squared-hinge", "hinge", "squared", "softmax")
 TYPED_TABLES = ("csv", "tsv", "parquet")
 KMER_FORMATS = ("seq", "fasta", "fastq")
+# The formats that have a use for an option; the others of InputOptions mean something in each.
+USES: dict[str, tuple[str, ...]] = {
+    "ngrams": ("tokens",),
+    "kmer": KMER_FORMATS,
+    "canonical": KMER_FORMATS,
+    "labels": ("fasta", "fastq"),
+    "no_header": ("csv", "tsv"),
+    "numeric": TYPED_TABLES,
+    "categorical": TYPED_TABLES,
+    "label_column": (*TYPED_TABLES, "jsonl"),
+    "targets": ("columns",),
+}
 MOST_BLOCK = 2**30  # places in a block are 31 bits
 LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30  # of a class: 32-bit numbers hold its products
 
@@ -90,7 +102,7 @@ class InputOptions:
                 hint="reads from both strands want --canonical, stranded sequences --no-canonical",
             )
         self.check_use(self.format)
-        if self.format == "columns" and self.targets is None:
+        if self.format == "columns" and self.targets is None and self.needs_labels:
             raise UsageError("--format columns needs --targets", hint="a file with one label a line")
         if (self.max_bad is not None or self.bad_lines) and self.on_bad_line != "skip":
             raise UsageError("--max-bad and --bad-lines go with --on-bad-line skip")
@@ -103,19 +115,10 @@ class InputOptions:
 
     def check_use(self, form: str) -> None:
         """UsageError for what is said of the input and means nothing in that format."""
-        given = {
-            "ngrams": (("tokens",), self.ngrams > 1),
-            "kmer": (KMER_FORMATS, self.kmer is not None),
-            "canonical": (KMER_FORMATS, self.canonical is not None),
-            "labels": (("fasta", "fastq"), self.labels is not None),
-            "no-header": (("csv", "tsv"), self.no_header),
-            "numeric": (TYPED_TABLES, bool(self.numeric)),
-            "categorical": (TYPED_TABLES, bool(self.categorical)),
-            "label-column": ((*TYPED_TABLES, "jsonl"), self.label_column is not None),
-            "targets": (("columns",), self.targets is not None),
-        }
-        for flag, (formats, is_given) in given.items():
+        for name, formats in USES.items():
+            is_given = getattr(self, name) != getattr(InputOptions, name)
             if is_given and form not in ("auto", *formats):
+                flag = name.replace("_", "-")
                 raise UsageError(
                     f"--{flag} has no use with --format {form}", hint=f"it is for {', '.join(formats)}"
                 )

@@ -57,6 +57,14 @@ class DataError(FsstreamError):
         self.path, self.line, self.column = path, line, column
 
 
+class RowError(DataError):
+    """A row of a batch will not do: the learner knows which one, what fed it where that stands."""
+
+    def __init__(self, row: int, name: str, expected: str, *, hint: str) -> None:
+        super().__init__(f"expected {expected}, got {name!r}", hint=hint)
+        self.row, self.expected = row, expected
+
+
 def no_data() -> DataError:
     """Of a stream without records."""
     return DataError("there is no data: not one record", hint="is the input, or a filter before it, empty?")

@@ -14,9 +14,9 @@ import numpy as np
 
 from fsstream.algorithms.learner import Access, Task
 from fsstream.bad_records import row_fault
-from fsstream.config import InputOptions, split_class_weight
+from fsstream.config import split_class_weight
 from fsstream.errors import DataError, LimitError, UsageError, no_data
-from fsstream.reading import Reading
+from fsstream.samples import check_labels, check_samples, labelled_lines
 from fsstream.stream_feed import Place, StreamFeed, bytes_of
 from fsstream.task import Labels, decide, make_map, start_labels
 from fsstream.text import to_bytes, to_text
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from fsstream._native import Batch, LabelMap
     from fsstream.algorithms.learner import Learner
     from fsstream.config import SelectOptions
+    from fsstream.errors import RowError
     from fsstream.model import Model
     from fsstream.pipeline import Parsed
     from fsstream.progress import Progress
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
 
         def batches(self, number: int) -> Iterator[Batch]:
             """Pass `number`, from 1; the same rows or features each time."""
+
+        def placed(self, wrong: RowError, row: int) -> DataError:
+            """What is wrong with that row of the batch given last, with its place where that is known."""
 
         def close(self) -> None:
             """Let go of files."""
@@ -255,7 +259,7 @@ class ColumnFeed(StreamFeed):
         super().__init__(
             options, reading, signals, start, again=chosen.reads_again(options.passes, options.l1)
         )
-        with closing(Reading(InputOptions(inputs=(options.targets,), format="tokens", threads=1))) as lines:
+        with closing(labelled_lines(options.targets)) as lines:
             self.aim = Aim.decide(options, lines.labels(), chosen)
             pieces = [self._targets_of(parsed) for parsed in lines.batches()]
         self._targets = np.concatenate(pieces or [np.empty(0, np.float32)])
@@ -276,34 +280,13 @@ class ColumnFeed(StreamFeed):
             raise no_data()
 
     def _arrived(self, parsed: Parsed) -> None:
-        self._check_samples(parsed)
+        check_samples(parsed, len(self._targets))
 
     def _targets_of(self, parsed: Parsed) -> NDArray[np.float32]:
-        """One line, one sample: a blank line would shift those behind it."""
-        batch, block = parsed.batch, parsed.block
         self.aim.resolve(parsed, "tokens")
-        for row in range(batch.rows):
-            self.aim.rows += 1
-            line = block.line_at(int(batch.records[row])) if row in (0, batch.rows - 1) else self.aim.rows
-            if line != self.aim.rows or batch.row_starts[row + 1] > batch.row_starts[row]:
-                raise DataError(
-                    "expected one label", path=block.source, line=self.aim.rows,
-                    hint="line i of --targets is the label of sample i, and nothing else",
-                )  # fmt: skip
-        return np.array(batch.targets)
-
-    def _check_samples(self, parsed: Parsed) -> None:
-        batch, count = parsed.batch, len(self._targets)
-        if batch.entries and int(batch.keys.max()) > count:
-            entry = int(np.flatnonzero(batch.keys > count)[0])
-            row = int(np.searchsorted(batch.row_starts, entry, side="right")) - 1
-            raise row_fault(
-                parsed.block,
-                batch,
-                row,
-                f"samples from 1 to {count}, and there is sample {int(batch.keys[entry])} in feature",
-                "the sample numbers are the lines of --targets",
-            )
+        check_labels(parsed, self.aim.rows)
+        self.aim.rows += parsed.batch.rows
+        return np.array(parsed.batch.targets)
 
 
 class TransposedFeed:
@@ -349,6 +332,10 @@ class TransposedFeed:
                 self.place = Place(batches=count)
                 self.size += bytes_of(batch)
                 yield batch
+
+    def placed(self, wrong: RowError, row: int) -> DataError:
+        """Features that have been gathered from rows stand nowhere."""
+        return wrong
 
     def close(self) -> None:
         """Remove what is on disk."""

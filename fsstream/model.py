@@ -84,6 +84,14 @@ class Model:
         settings = self.options.get("set", {})
         return "2" in (str(settings.get("degree")), str(settings.get("interactions")))
 
+    def known_keys(self) -> NDArray[np.uint64] | None:
+        """Of all features that scores are made of; None: of any."""
+        from fsstream import training
+
+        if self.basis is not None or training.predicts_with_state(self):
+            return None
+        return np.concatenate(self.factors()[:2]) if self.has_products else self.keys()
+
     def factors(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint8]]:
         """The keys of both factors of each name, and whether there are two."""
         split = [split_pair(name) for name in self.selection.raw_names]

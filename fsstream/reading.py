@@ -15,7 +15,7 @@ import numpy as np
 
 from fsstream._native import Batch, NameFilter, count_lines, key_of_name
 from fsstream.bad_records import BadRecords
-from fsstream.config import SelectOptions
+from fsstream.config import USES, SelectOptions
 from fsstream.formats import detect, format_named, make_parser, most_entries, tables, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.memory import Room
@@ -303,15 +303,29 @@ class RowsReading(AnyReading):
 
 
 def make_reading(
-    options: InputOptions, source: Source | RowSource | None = None, *, keep_positions: bool = False
+    options: InputOptions,
+    source: Source | RowSource | None = None,
+    *,
+    keep_positions: bool = False,
+    usual: InputOptions | None = None,
 ) -> Reading | RowsReading:
-    """The reading of the paths among the options, or of a source that takes their place."""
+    """The reading of the paths among the options, or of a source that takes their place.
+
+    With `usual` options a stream whose format is not asked for is read as those say, or, where it shows
+    that it is of another format, as that.
+    """
     if isinstance(source, RowSource):
-        return RowsReading(options, source)
+        return RowsReading(usual or options, source)
     inputs = options.inputs if source is None else [source]
     given = Input(inputs, size=options.block_size, keep_positions=keep_positions)
+    if usual is not None:
+        try:
+            options = _as_shown(options, usual, given)
+        except BaseException:
+            given.close()
+            raise
     if not _is_parquet(options, given):
-        return Reading(options, given)
+        return _told(Reading(options, given), usual)
     from fsstream.parquet import ParquetSource
 
     memory = options.memory_bytes if isinstance(options, SelectOptions) else None
@@ -319,10 +333,27 @@ def make_reading(
     files = ParquetSource(given, folder, memory=memory, keep_positions=keep_positions)
     try:
         dataclasses.replace(options, format="parquet").check()  # an option it has no use for is an error
-        return RowsReading(options, files)
+        return _told(RowsReading(options, files), usual)
     except BaseException:
         files.close()
         raise
+
+
+def _told(found: Reading | RowsReading, usual: InputOptions | None) -> Reading | RowsReading:
+    if usual is not None and found.format not in (usual.format, "columns"):
+        found.note(f"read as {found.format}, which it looks like; the model was trained on {usual.format}")
+    return found
+
+
+def _as_shown(options: InputOptions, usual: InputOptions, given: Input) -> InputOptions:
+    """The usual options; those that mean nothing in the format that the stream shows are as given."""
+    form = usual.format
+    if options.format == "auto":
+        is_parquet = options.targets is None and given.front(len(PARQUET_MARK)) == PARQUET_MARK
+        form = "parquet" if is_parquet else detect.shown(usual, given.peek())
+        options.check_use(form)
+    idle = {name: getattr(options, name) for name, formats in USES.items() if form not in formats}
+    return dataclasses.replace(usual, format=form, **idle)
 
 
 def _is_parquet(options: InputOptions, given: Input) -> bool:

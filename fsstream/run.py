@@ -18,7 +18,7 @@ from fsstream._native import LossMeter
 from fsstream.algorithms.learner import Access
 from fsstream.apart import check_apart
 from fsstream.course import Course
-from fsstream.errors import UsageError, fitting
+from fsstream.errors import RowError, UsageError, fitting
 from fsstream.feeds import FeedState, make_feed
 from fsstream.memory import peak_memory
 from fsstream.output import first_records
@@ -217,7 +217,10 @@ class _Run:
         within = self.learner.resumes_within_a_pass
         for batch in self._saving.batches(batches, self, within_a_pass=within):
             for rows in self._parts(batch, self._begun):
-                scores = self.learner.update(rows)
+                try:
+                    scores = self.learner.update(rows)
+                except RowError as wrong:
+                    raise self._feed.placed(wrong, self._begun + wrong.row) from None
                 if self.passes == 0 and scores is not None:
                     self._meter.add(rows, scores)
                 self._begun += rows.rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from fsstream.bad_records import row_fault
 from fsstream.rows import Rows
 from fsstream.sources import Position
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from fsstream._native import Batch
     from fsstream.config import SelectOptions
+    from fsstream.errors import DataError, RowError
     from fsstream.pipeline import Parsed
     from fsstream.reading import AnyReading
     from fsstream.signals import StopSignals
@@ -63,6 +65,7 @@ class StreamFeed:
         self._start = start
         self._spool: Spool | None = None
         self._spool_full = False
+        self._latest: Parsed | None = None  # what was given last, when it came from the input
         self._keep_rows(again=again)
 
     def _keep_rows(self, *, again: bool) -> None:
@@ -82,6 +85,12 @@ class StreamFeed:
         """Remove the spool."""
         if self._spool is not None:
             self._spool.close()
+
+    def placed(self, wrong: RowError, row: int) -> DataError:
+        """As the input has it; what was spooled has lost its place."""
+        if self._latest is None:
+            return wrong
+        return row_fault(self._latest.block, self._latest.batch, row, wrong.expected, wrong.hint)
 
     def _arrived(self, parsed: Parsed) -> None:
         """What has to be done with a batch of the input before it is given."""
@@ -118,7 +127,9 @@ class StreamFeed:
             self._arrived(parsed)
             self.place = Place(parsed.block.end)
             self.size += bytes_of(parsed.batch) if isinstance(parsed, Rows) else len(parsed.block.data)
+            self._latest = parsed
             yield parsed.batch
+            self._latest = None
         if self._spool is not None:
             self._spool.finish()
             self._spool_full = True

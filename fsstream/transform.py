@@ -16,7 +16,6 @@ import numpy as np
 
 from fsstream._native import key_of_name
 from fsstream.apply import as_trained
-from fsstream.apply_options import TransformOptions
 from fsstream.bad_records import row_fault
 from fsstream.config import KMER_FORMATS
 from fsstream.errors import UsageError, no_data
@@ -34,6 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsstream._native import RowWriter
+    from fsstream.apply_options import TransformOptions
+    from fsstream.config import InputOptions
+    from fsstream.formats.options import FormatOptions
     from fsstream.model import Model
     from fsstream.parquet_writing import ParquetWriter
     from fsstream.reading import AnyReading
@@ -49,12 +51,14 @@ class Transform:
     def __init__(self, options: TransformOptions) -> None:
         selection, model = load_selection(options.model)
         self._names = kept_names(selection, model, options.products)
+        if model is not None and options.format == "auto" and model.reading.get("format") == "columns":
+            # Lines of features look like rows: they are taken for what the model was trained on.
+            options = dataclasses.replace(options, format="columns")
+        self._options = options
+        self._usual: InputOptions | None = None
         if model is not None:
             # The values stay as they are: whoever reads the reduced rows scales them, not we.
-            reading = dataclasses.replace(as_trained(model, options), normalize=options.normalize)
-            assert isinstance(reading, TransformOptions)
-            options = reading
-        self._options = options
+            self._usual = dataclasses.replace(as_trained(model, options), normalize=options.normalize)
 
     def names_file(self) -> bytes:
         """Line i is the name of the feature numbered i."""
@@ -65,7 +69,7 @@ class Transform:
 
     def texts(self) -> Iterator[bytes]:
         """The reduced stream, piece by piece."""
-        with closing(make_reading(self._options)) as reading:
+        with closing(make_reading(self._options, usual=self._usual)) as reading:
             target = reading.format if self._options.to == "same" else self._options.to
             if isinstance(reading, RowsReading) and target == reading.format:
                 yield from self._parquet(reading)
@@ -77,7 +81,7 @@ class Transform:
                     f"{len(strangers)} of {len(self._names)} selected features are none that this stream can "
                     f"have, read as {reading.format}: {to_text(strangers[0])!a}; is it read as for select?"
                 )
-            beginning, writer = make_writer(target, self._kept(reading.format), source)
+            beginning, writer = make_writer(target, self._kept(source), source)
             yield beginning
             rows = 0
             for parsed in reading.batches():
@@ -112,18 +116,18 @@ class Transform:
         yield writer.finish()
         self._tell(reading, writer, reading.format)
 
-    def _kept(self, form: str) -> Kept:
-        names = self._names
+    def _kept(self, source: Source) -> Kept:
+        names, form = self._names, source.format
         if form in KMER_FORMATS:
-            self._check_kmers()
+            self._check_kmers(source.options)
         numbered = [b"%d" % number for number in range(1, len(names) + 1)]
         key_of = kmer_key if form in KMER_FORMATS else key_of_name
         keys = np.array([key_of(name) for name in names], dtype=np.uint64)
         return Kept(keys, names, numbered if self._options.names else names)
 
-    def _check_kmers(self) -> None:
+    def _check_kmers(self, options: FormatOptions) -> None:
         """Others than those of the stream, whose keys they might have: its letters are no part of a key."""
-        kmer, canonical = self._options.kmer, self._options.canonical
+        kmer, canonical = options.kmer, options.canonical
         for name in self._names:
             whole = len(name) == kmer and not name.strip(b"ACGT")
             if whole and not (canonical and name > name[::-1].translate(_COMPLEMENT)):

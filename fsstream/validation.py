@@ -23,7 +23,9 @@ class Validation:
 
     def __init__(self, options: SelectOptions, make_model: Callable[[], Model]) -> None:
         assert options.valid is not None
-        self._options = replace(options, inputs=(options.valid,), bad_lines=None)
+        # The targets are those of the samples that are learned from: of others, rows are read.
+        rows = "auto" if options.format == "columns" else options.format
+        self._options = replace(options, inputs=(options.valid,), format=rows, targets=None, bad_lines=None)
         self._make_model = make_model
         self._best_loss = float("inf")
         self._best_pass = 0

@@ -13,7 +13,7 @@ import numpy as np
 
 from fsstream.algorithms.feature_tables import open_table
 from fsstream.algorithms.learner import Access, Common, Learner, Task
-from fsstream.errors import CorruptError, DataError, UsageError
+from fsstream.errors import CorruptError, DataError, RowError, UsageError
 from fsstream.selection import Selection
 from fsstream.text import to_text
 
@@ -70,10 +70,10 @@ class ColumnLearner(Learner):
         row, what, sample = fault
         name = to_text(batch.labels()[row])
         if what == "repeated":
-            raise DataError(
-                f"feature {name!r} comes twice in one scan",
+            raise RowError(
+                row, name, "a feature that comes once",
                 hint="a feature is one line; give its second line another name",
-            )
+            )  # fmt: skip
         raise DataError(
             f"feature {name!r} has a value for sample {sample}, which does not exist",
             hint="sample numbers are line numbers of --targets, from 1",

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsstream._native import line_shapes
+from fsstream.config import KMER_FORMATS
 from fsstream.errors import UsageError
 from fsstream.formats import settle
 from fsstream.formats.options import FormatOptions
@@ -98,6 +99,31 @@ def detect(options: InputOptions, beginning: Sequence[Block]) -> tuple[str, str]
     if 2 * shapes.barred > shapes.lines:
         return "vw", f"{shapes.barred} of {shapes.lines} lines have a '|' behind the label"
     return _by_fields(shapes)
+
+
+def shown(usual: InputOptions, beginning: Sequence[Block]) -> str:
+    """The format of a stream that is to be read as usual: another one where the first records leave no doubt.
+
+    Anything may be words or the cells of a table, and what is no format at all has to be told as bad.
+    """
+    form = usual.format
+    if usual.targets is not None:
+        return "columns"
+    if form in ("tokens", *TABLES.values()) or not beginning:
+        return form
+    try:
+        found, _ = detect(usual, beginning)
+    except UsageError:
+        return form
+    if form in ("columns", "parquet"):  # neither is recognised by its lines
+        return found
+    if found in {*KMER_FORMATS, "jsonl", "vw"}:
+        return found if (found in KMER_FORMATS) == (form in KMER_FORMATS) else form
+    shapes = _shapes(beginning)
+    numbers = 2 * shapes.named > shapes.fields
+    if form == "libsvm":
+        return "pairs" if numbers and 2 * shapes.indexed < shapes.fields else form
+    return found if numbers and form in ("vw", "jsonl") else form
 
 
 def table_hint(inputs: Sequence[str]) -> str | None:

@@ -40,6 +40,48 @@ def test_evaluation(model: Path, tmp_path: Path) -> None:
     assert (measures["rows"], measures["accuracy"], measures["auc"]) == (60, 1, 1)
 
 
+# Forms that show what they are by themselves. Of tokens and tables nothing does.
+FORMS = {
+    "libsvm": "{label} 1:{a} 2:{b}\n",
+    "pairs": "{label} 1:{a} 2:{b} w:1 x:1 y:1\n",
+    "vw": "{label} | 1:{a} 2:{b}\n",
+    "jsonl": '{{"label":{label},"1":{a},"2":{b}}}\n',
+}
+
+
+@pytest.mark.parametrize("trained_on", [*FORMS, "parquet"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_model_scores_what_is_of_another_format(trained_on: str, form: str, tmp_path: Path) -> None:
+    """It took every stream for one of the format that it was trained on: exit 3."""
+    model, records = tmp_path / "model", [(i % 2, i % 3, 1 + i % 2) for i in range(60)]
+    if trained_on == "parquet":
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        columns = dict(zip(("label", "1", "2"), map(list, zip(*records, strict=True)), strict=True))
+        pq.write_table(pa.table(columns), tmp_path / "train")
+    else:
+        texts = [FORMS[trained_on].format(label=label, a=a, b=b) for label, a, b in records]
+        (tmp_path / "train").write_text("".join(texts))
+    done = fsstream("select", "--k", "2", "--keep", "[12]", "--model", str(model), str(tmp_path / "train"))
+    assert done.returncode == 0, done.stderr
+    stream = "".join(FORMS[form].format(label=label, a=a, b=b) for label, a, b in records).encode()
+    done = fsstream("predict", str(model), stdin=stream)
+    asked = fsstream("predict", str(model), "--format", form, stdin=stream)
+    assert done.returncode == asked.returncode == 0, done.stderr
+    assert done.stdout == asked.stdout
+    assert asked.stderr == b""
+    own = form == trained_on or (trained_on, form) == ("pairs", "libsvm")  # numbers are names, too
+    assert (b"note: read as" in done.stderr) == (not own)
+
+
+def test_a_stream_of_bad_records_is_not_taken_for_another_format(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    fsstream("select", "--k", "2", "--model", str(model), stdin=b"1 1:1\n0 2:1\n")
+    for stream, place in ((b"1 1:x\n", b"1:5"), (b"1 word\n", b"1:3"), (b"1 1:1\n1 a:1\n", b"2:3")):
+        done = fsstream("predict", str(model), stdin=stream)
+        assert (done.returncode, done.stdout) == (3, b"")
+        assert b"<stdin>:" + place + b": expected index:value" in done.stderr
+
+
 @pytest.mark.parametrize("command", ["predict", "evaluate", "transform"])
 @pytest.mark.parametrize(
     ("option", "formats"),

@@ -128,11 +128,12 @@ def test_a_name_twice_in_one_scan_is_bad_data(planted: tuple[Path, bytes]) -> No
     command = ["select", "--format", "columns", "--targets", str(targets), "--algo", "os", "--k", "3"]
     done = fsstream(*command, stdin=stream + first)
     assert done.returncode == 3
-    assert b"'gene_a' comes twice" in done.stderr
+    place = b"<stdin>:%d:1" % (len(stream.splitlines()) + 1)
+    assert place + b": expected a feature that comes once, got 'gene_a'\nhint: " in done.stderr
 
 
-def test_rows_give_what_their_columns_give(planted: tuple[Path, bytes], tmp_path: Path) -> None:
-    targets, stream = planted
+def rows_of(targets: Path, stream: bytes) -> str:
+    """The samples of a columns stream as lines of pairs."""
     labels = targets.read_text().split()
     rows = [f"{label}" for label in labels]
     for line in stream.decode().splitlines():
@@ -140,8 +141,62 @@ def test_rows_give_what_their_columns_give(planted: tuple[Path, bytes], tmp_path
         for cell in cells:
             sample, value = cell.split(":")
             rows[int(sample) - 1] += f" {name}:{value}"
+    return "\n".join(rows) + "\n"
+
+
+@pytest.mark.parametrize("trained_on", ["columns", "pairs"])
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_a_model_scores_samples_be_they_rows_or_in_columns(
+    trained_on: str, command: str, planted: tuple[Path, bytes], tmp_path: Path
+) -> None:
+    """A line of columns was scored as if it were a row: one prediction a feature."""
+    targets, stream = planted
+    columns, rows, model = (tmp_path / name for name in ("columns", "rows", "model"))
+    columns.write_bytes(stream)
+    rows.write_text(rows_of(targets, stream))
+    given = ["--targets", str(targets), str(columns)]
+    learned_from = given if trained_on == "columns" else [str(rows)]
+    done = fsstream("select", "--algo", "os", "--k", "3", "-q", "--model", str(model), *learned_from)
+    assert done.returncode == 0, done.stderr
+    of_rows = fsstream(command, str(model), "-q", str(rows))
+    assert of_rows.returncode == 0, of_rows.stderr
+    of_columns = fsstream(command, str(model), *given)
+    assert (of_columns.returncode, of_columns.stderr) == (0, b"")
+    assert of_columns.stdout == of_rows.stdout
+    if command == "predict":
+        assert len(of_columns.stdout.splitlines()) == len(targets.read_text().split())
+        unlabelled = fsstream(command, str(model), "--format", "columns", str(columns))
+        assert unlabelled.stdout == of_rows.stdout
+    else:
+        assert json.loads(of_columns.stdout)["r2"] > 0.9
+        unlabelled = fsstream(command, str(model), "--format", "columns", str(columns))
+        assert (unlabelled.returncode, unlabelled.stdout) == (2, b"")
+
+
+def test_samples_that_have_no_label_or_no_number(planted: tuple[Path, bytes], tmp_path: Path) -> None:
+    targets, stream = planted
+    model, short = tmp_path / "model", tmp_path / "short"
+    select(targets, stream, "--algo", "os", "--k", "3", "--model", str(model))
+    short.write_text("".join(targets.read_text().splitlines(keepends=True)[:5]))
+    done = fsstream("predict", str(model), "--targets", str(short), stdin=stream)
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"expected samples from 1 to 5" in done.stderr
+    done = fsstream("predict", str(model), "--format", "columns", stdin=b"gene_a 18446744073709551615:1\n")
+    assert (done.returncode, done.stdout) == (3, b"")
+
+
+def test_validation_of_columns_is_on_rows(planted: tuple[Path, bytes], tmp_path: Path) -> None:
+    targets, stream = planted
+    rows, summary = tmp_path / "rows", tmp_path / "summary"
+    rows.write_text(rows_of(targets, stream))
+    select(targets, stream, "--algo", "os", "--k", "3", "--valid", str(rows), "--summary", str(summary))
+    assert json.loads(summary.read_text())["validation"][-1]["r2"] > 0.9
+
+
+def test_rows_give_what_their_columns_give(planted: tuple[Path, bytes], tmp_path: Path) -> None:
+    targets, stream = planted
     path = tmp_path / "rows"
-    path.write_text("\n".join(rows) + "\n")
+    path.write_text(rows_of(targets, stream))
     done = fsstream("select", "--format", "pairs", "--algo", "os", "--k", "3", "-q", str(path))
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]
