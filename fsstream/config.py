@@ -108,6 +108,9 @@ class InputOptions:
             raise UsageError("--max-bad and --bad-lines go with --on-bad-line skip")
         if not isinstance(self.inputs, tuple | list):
             raise UsageError(f"inputs: expected a list of paths, got {self.inputs!r}")
+        for flag, patterns in (("--keep", self.keep), ("--ignore", self.ignore)):
+            if "" in patterns:
+                raise UsageError(f"{flag}: the pattern is empty, and no name is", hint=EMPTY_NAME)
         if "" in self.inputs:
             raise UsageError("the name of an input is empty", hint=EMPTY_NAME)
         if len([path for path in self.inputs if path == "-"]) > 1:
@@ -115,6 +118,8 @@ class InputOptions:
 
     def check_use(self, form: str) -> None:
         """UsageError for what is said of the input and means nothing in that format."""
+        if form == "columns" and self.normalize != "none":
+            raise UsageError("--normalize scales rows, and a line of columns is a feature")
         for name, formats in USES.items():
             is_given = getattr(self, name) != getattr(InputOptions, name)
             if is_given and form not in ("auto", *formats):

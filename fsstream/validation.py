@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream.apply import evaluate_model
+from fsstream.errors import DataError
 from fsstream.model_file import parse_model
 
 if TYPE_CHECKING:
@@ -35,7 +36,14 @@ class Validation:
     def after_pass(self, number: int) -> bool:
         """Measure; False when learning should stop."""
         model = self._make_model()
-        measured = evaluate_model(model, self._options)
+        try:
+            measured = evaluate_model(model, self._options)
+        except DataError as error:
+            if error.path is not None:
+                raise
+            raise DataError(
+                f"--valid: {error.message}", path=self._options.inputs[0], hint=error.hint
+            ) from None
         self.history.append({"pass": number, **measured})
         loss = measured.get("loss", 0.0)
         if loss < self._best_loss:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fsstream.errors import DataError, UsageError
+from fsstream.errors import DataError, UsageError, opening
 from fsstream.text import without_mark
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def kmer_options(options: FormatOptions) -> tuple[int, bool]:
 def read_labels(path: str | Path) -> dict[bytes, bytes]:
     """The table of `--labels`: a record id or a file name, a tab, its label; one pair a line."""
     labels: dict[bytes, bytes] = {}
-    for number, line in enumerate(without_mark(Path(path).read_bytes()).split(b"\n"), start=1):
+    with opening(path):
+        table = without_mark(Path(path).read_bytes())
+    for number, line in enumerate(table.split(b"\n"), start=1):
         name, _, label = (part.strip() for part in line.partition(b"\t"))
         if not line.strip():
             continue

@@ -266,3 +266,29 @@ def test_a_byte_order_mark_is_no_part_of_tables_and_selections(tmp_path: Path) -
         done = fsstream(*paths, stdin=stdin)
         assert (done.returncode, done.stderr) == (0, b"")
         assert done.stdout
+
+
+def test_an_empty_file_of_valid_is_told_as_such(tmp_path: Path) -> None:
+    """The message might have been of the input."""
+    (tmp_path / "empty").touch()
+    done = fsstream("select", "--k", "1", "--valid", str(tmp_path / "empty"), stdin=b"1 1:1\n0 2:1\n")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert f"error: {tmp_path}/empty: --valid: there is no data".encode() in done.stderr
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--labels", "nowhere", "--kmer", "3", "--canonical", "--format", "fasta"),
+        ("--targets", "nowhere", "--algo", "os"),
+        ("--groups", "nowhere", "--algo", "fgm"),
+        ("--init", "nowhere"),
+        ("--valid", "nowhere"),
+        ("--config", "nowhere"),
+    ],
+)
+def test_a_file_of_an_option_that_is_not_there_is_wrong_usage(options: tuple[str, ...]) -> None:
+    """That of --labels was exit 1."""
+    done = fsstream("select", "--k", "1", *options, stdin=b"1 1:1\n0 2:1\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"nowhere: No such file or directory" in done.stderr
