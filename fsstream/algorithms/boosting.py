@@ -118,7 +118,7 @@ class Boosting(RandomFeatureLearner):
         if k:
             machine.keep_largest(k)
         if searched and machine.nonzero < searched:  # fewer bring the loss to nothing
-            machine.solve(0.0, 1.0 / machine.rows.rows, asked.tolerance, REFIT_STEPS)
+            machine.solve(0.0, 1.0 / machine.rows.rows, CLOSEST, REFIT_STEPS)
 
     def _inputs_as_columns(self) -> Generator[Scan, None, SparseProblem]:
         machine, inputs = self.machine, self.machine.basis.inputs

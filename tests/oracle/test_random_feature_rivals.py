@@ -70,6 +70,15 @@ def test_the_first_perceptron_finds_the_line_that_parts_the_classes():
     assert np.mean((scores > 0) == (y > 0)) > 0.98
 
 
+@pytest.mark.parametrize("k", [2, 4, 20])
+def test_k_perceptrons_come_out_where_one_brings_the_loss_to_nothing(k):
+    """The last fit ended before it had begun: of 4 asked for 1 had a weight."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 12)).astype(np.float32).astype(np.float64)
+    y = np.where(X[:, 3] > X[:, 7], 1, -1).astype(np.float32)
+    assert len(boosted(X, y, "squared-hinge", k=k).selection()) == k
+
+
 def test_boosting_goes_on_from_its_state():
     X, y = problem_data(4, 1500, 12, "squared-hinge")
     options: dict[str, Any] = {"l1": 0.01, "memory": 500_000}
