@@ -23,7 +23,7 @@ from fsstream.algorithms.mission_parameters import (
     required_k,
     sketch_width,
 )
-from fsstream.algorithms.sgd import SEAT, SgdLearner, checked_l2, rate_of
+from fsstream.algorithms.sgd import SEAT, SgdLearner, bounded, checked_l2, rate_of
 from fsstream.errors import LimitError
 
 if TYPE_CHECKING:
@@ -46,7 +46,10 @@ class AwmParameters:
 
 
 class Awm(SgdLearner):
-    """The active-set weight-median sketch."""
+    """The active-set weight-median sketch.
+
+    Steps of 0.5 unless --learning-rate is given; in squared losses as small as a row's length then asks for.
+    """
 
     name: ClassVar[str] = "awm"
     summary: ClassVar[str] = "active-set weight-median sketch: the k heaviest weights beside a count-sketch"
@@ -85,7 +88,7 @@ class Awm(SgdLearner):
             intercept=common.intercept,
             memory=common.memory,
         )
-        super().__init__(kernel, common.passes, parameters.tolerance)
+        super().__init__(bounded(kernel, common), common.passes, parameters.tolerance)
 
     def facts(self) -> dict[str, Any]:
         """Active weights, and how often one asked to enter a full set."""

@@ -34,7 +34,10 @@ class BatchIhtParameters(IhtParameters):
 
 
 class BatchIht(Iht):
-    """SGD over a table of explicit weights, pruned to the k largest when it is full."""
+    """SGD over a table of explicit weights, pruned to the k largest when it is full.
+
+    Steps of 0.5 unless --learning-rate is given; in squared losses as small as a row's length then asks for.
+    """
 
     name: ClassVar[str] = "batch-iht"
     summary: ClassVar[str] = "batch IHT: weights gather in a table that is pruned to the k largest when full"

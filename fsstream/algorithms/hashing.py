@@ -15,7 +15,7 @@ import numpy as np
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
 from fsstream.algorithms.merging import classes, sketched
-from fsstream.algorithms.sgd import SgdLearner, checked_l2, lanes_for, rate_of, softmax_kernel
+from fsstream.algorithms.sgd import SgdLearner, bounded, checked_l2, lanes_for, rate_of, softmax_kernel
 from fsstream.errors import LimitError, UsageError
 from fsstream.selection import Selection
 
@@ -37,7 +37,10 @@ class HashingParameters:
 
 
 class Hashing(SgdLearner):
-    """A dense table under a hash."""
+    """A dense table under a hash.
+
+    Steps of 0.5 unless --learning-rate is given; in squared losses as small as a row's length then asks for.
+    """
 
     name: ClassVar[str] = "hashing"
     summary: ClassVar[str] = "feature hashing: a dense table of weights, nothing selected; a ceiling"
@@ -62,7 +65,7 @@ class Hashing(SgdLearner):
         super().__init__(make(common, parameters, task), common.passes, parameters.tolerance)
 
     def _one_output(self, common: Common, parameters: HashingParameters, task: Task) -> _native.Sgd:
-        return _native.Sgd.hashing(
+        kernel = _native.Sgd.hashing(
             loss=task.loss,
             bits=parameters.bits,
             seed=common.seed,
@@ -71,6 +74,7 @@ class Hashing(SgdLearner):
             intercept=common.intercept,
             memory=common.memory,
         )
+        return bounded(kernel, common)
 
     def _softmax(self, common: Common, parameters: HashingParameters, task: Task) -> _native.SoftmaxLearner:
         width = 1 << parameters.bits

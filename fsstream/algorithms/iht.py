@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
 from fsstream.algorithms.merging import sketched
-from fsstream.algorithms.sgd import SEAT, SgdLearner, checked_l2, rate_of
+from fsstream.algorithms.sgd import SEAT, SgdLearner, bounded, checked_l2, rate_of
 from fsstream.errors import LimitError, UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +41,10 @@ class IhtParameters:
 
 
 class Iht(SgdLearner):
-    """SGD that keeps the k largest weights after every row and nothing else."""
+    """SGD that keeps the k largest weights after every row and nothing else.
+
+    Steps of 0.5 unless --learning-rate is given; in squared losses as small as a row's length then asks for.
+    """
 
     name: ClassVar[str] = "iht"
     summary: ClassVar[str] = "iterative hard thresholding: SGD cut to the k largest weights after every row"
@@ -76,7 +79,7 @@ class Iht(SgdLearner):
         if task.loss == "softmax":
             kernel = _native.ClassDescent(classes=len(task.labels), **options)
         else:
-            kernel = _native.Sgd.iht(loss=task.loss, **options)
+            kernel = bounded(_native.Sgd.iht(loss=task.loss, **options), common)
         super().__init__(kernel, common.passes, parameters.tolerance)
 
     def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:

@@ -143,6 +143,13 @@ def rate_of(common: Common) -> float:
     return DEFAULT_RATE if common.learning_rate is None else common.learning_rate
 
 
+def bounded(kernel: Sgd, common: Common) -> Sgd:
+    """With steps that no row is too long for, unless their size is given."""
+    if common.learning_rate is None:
+        kernel.bound_steps()
+    return kernel
+
+
 def checked_l2(common: Common) -> float:
     """Ridge weight: a step must not turn weights around."""
     if rate_of(common) * common.l2 >= 1:

@@ -187,7 +187,9 @@ class MissionOracle:
         gamma: float = 1.0,
         intercept: bool = True,
         gamma_doubling: float = 0.0,
+        bounded: bool = False,
     ) -> None:
+        self.bounded = bounded and loss in ("squared", "squared-hinge")
         self.store, self.loss, self.rate, self.l2, self.gamma = store, loss, rate, l2, gamma
         self.free, self.intercept = intercept, 0.0
         self.rows, self.gamma_doubling = 0, gamma_doubling
@@ -200,14 +202,19 @@ class MissionOracle:
         self.squares += sum(float(x) ** 2 for x in values)
         self.entries += len(values)
         self.progressive += importance * loss_value(self.loss, score, target)
-        coefficient = -self.rate * importance * loss_slope(self.loss, score, target)
+        typical = self.squares / self.entries if self.squares else 1.0
+        step = self.rate * importance
+        if self.bounded:  # the new score goes half of the way to the target, at most
+            reach = sum(float(x) ** 2 for x in values) + (typical if self.free else 0.0)
+            step = min(step, 0.25 / reach) if reach > 0 else step
+        coefficient = -step * loss_slope(self.loss, score, target)
         if self.l2 > 0:
             self.store.shrink(1 - self.rate * self.l2)
         if coefficient != 0:
             self.store.add(keys, values, coefficient)
             if self.free:
                 # The intercept is a feature of the size of a typical entry.
-                self.intercept += coefficient * (self.squares / self.entries if self.squares else 1.0)
+                self.intercept += coefficient * typical
         if self.gamma < 1:
             self.store.attenuate(self.gamma_now())
         if hasattr(self.store, "end_row"):

@@ -15,6 +15,8 @@ from fsstream.algorithms.batch_iht import BatchIht, BatchIhtParameters
 from fsstream.algorithms.iht import Iht, IhtParameters
 from fsstream.algorithms.learner import Common, Task
 from fsstream.errors import LimitError, UsageError
+from fsstream.training import find_backend
+from tests.oracle import online_data
 from tests.oracle.iht_oracle import Accumulated, Thresholded, WeightMedian
 from tests.oracle.mission_oracle import MissionOracle, as_rows
 from tests.oracle.sketch_oracle import SketchOracle
@@ -49,11 +51,12 @@ def weights_by_key(iht: Iht) -> dict:
     k=st.integers(1, 12),
     l2=st.sampled_from((0.0, 0.01)),
     intercept=st.booleans(),
+    rate=st.sampled_from((0.1, None)),
 )
-def test_equals_the_oracle(name, seed, loss, k, l2, intercept):
+def test_equals_the_oracle(name, seed, loss, k, l2, intercept, rate):
     data = draw_rows(seed, 80, 40, loss)
-    ours = learner(name, k, loss, l2=l2, intercept=intercept)
-    twin = MissionOracle(store(name, k), loss, 0.1, l2, 1.0, intercept)
+    ours = learner(name, k, loss, l2=l2, intercept=intercept, learning_rate=rate)
+    twin = MissionOracle(store(name, k), loss, rate or 0.5, l2, 1.0, intercept, bounded=rate is None)
     scores = ours.update(batch_of(data))
     expected = [
         twin.learn(keys, values, float(y), float(h))
@@ -216,3 +219,19 @@ def test_awm_equals_the_oracle(seed, loss, k, depth, l2):
     scores = np.concatenate([scores, after.update(batch_of(data, 33, 80))])
     np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-4)
     assert weights_by_key(after) == pytest.approx(twin.selected(), rel=1e-3, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["iht", "batch-iht", "awm", "hashing"])
+@pytest.mark.parametrize("loss", ["squared", "squared-hinge"])
+def test_long_rows_are_learned_without_a_step_to_be_chosen(name, loss):
+    """The step of .5 diverged on rows longer than two: 14 ones, say, as in a9a."""
+    rng = np.random.default_rng(3)
+    X = (rng.random((400, 60)) < 0.4).astype(np.float64)
+    y = X[:, 0] - X[:, 1] if loss == "squared" else np.where(X[:, 0] > X[:, 1], 1.0, -1.0)
+    backend = find_backend(name)
+    options = Common(k=None if name == "hashing" else 60)
+    found = backend(options, backend.Parameters(), Task(loss))
+    for _ in range(3):
+        scores = found.update(online_data.batch_of(X, y.astype(np.float32)))
+    errors = scores - y if loss == "squared" else np.maximum(1 - scores * y, 0)
+    assert np.mean(errors**2) < 0.5 * np.mean(y**2)

@@ -228,6 +228,7 @@ void bind_learn(nb::module_& m) {
       .def_prop_ro("rows", &Sgd::rows)
       .def_prop_ro("memory_used", [](const Sgd& sgd) { return sgd.weights().bytes(); })
       .def("allow", &Sgd::allow, nb::arg("memory"))
+      .def("bound_steps", &Sgd::bound_steps)
       .def("counts", &counts)
       .def("collided", &collided)
       .def("seed", &seed, nb::arg("name"), nb::arg("key"), nb::arg("weight"))

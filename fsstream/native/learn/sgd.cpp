@@ -68,18 +68,27 @@ std::size_t Sgd::run_end(const Batch& batch, std::size_t row, std::size_t& longe
 double Sgd::learn(const Row& row, double target, double importance) {
   const double score = intercept_ + weights_->score(row);
   watch(score, target);
-  const double square = typical_square(row);
-  const double coefficient = -rate() * importance * loss_.slope(score, target);
+  const double square = dot(row.values(), row.values(), row.size);
+  const double typical = typical_square(row, square);
+  const double coefficient = -step(importance, square, typical) * loss_.slope(score, target);
   const double keep = (1.0 - rate() * options_.l2) * options_.forget;
   if (keep < 1.0) weights_->shrink(keep);
   if (coefficient != 0.0) {
     weights_->add(row, coefficient);
-    if (options_.intercept) intercept_ += coefficient * square;
+    if (options_.intercept) intercept_ += coefficient * typical;
   }
   if (options_.gamma < 1.0) weights_->attenuate(gamma());
   weights_->end_row();
   ++rows_;
   return score;
+}
+
+// The rate of a row times its importance, bounded where that is wanted.
+double Sgd::step(double importance, double square, double typical) const {
+  const double wanted = rate() * importance;
+  if (!options_.bounded || loss_.bounded_slope()) return wanted;
+  const double reach = square + (options_.intercept ? typical : 0.0);
+  return wanted * reach > 0.25 ? 0.25 / reach : wanted;
 }
 
 double Sgd::gamma() const {
@@ -90,8 +99,8 @@ double Sgd::gamma() const {
 }
 
 // Mean square of the entries so far; 1 before there are any.
-double Sgd::typical_square(const Row& row) {
-  squares_ += dot(row.values(), row.values(), row.size);
+double Sgd::typical_square(const Row& row, double square) {
+  squares_ += square;
   entries_ += static_cast<double>(row.size);
   return squares_ > 0.0 ? squares_ / entries_ : 1.0;
 }
