@@ -9,18 +9,25 @@ read behind it before its rows have been learned and its memory has been given b
 
 from __future__ import annotations
 
+import atexit
 import threading
+import time
 from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from fsstream._native import Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from fsstream._native import Parser
     from fsstream.sources import Block, Position
+
+
+_AT_WORK: WeakSet[_Workers] = WeakSet()
+_PATIENCE = 0.5  # seconds, with a read that may be one of a stalled pipe
 
 
 @dataclass
@@ -60,7 +67,7 @@ def parse_blocks(
     reuse: bool = True,
     check_long: Callable[[Block], None] = lambda _: None,
     most_resident: int = 0,
-) -> Iterator[Parsed]:
+) -> Generator[Parsed, None, None]:
     """Parse with `threads` - 1 threads beside the caller's; with one thread, in the caller's.
 
     With `reuse` a batch is good until the next one is taken, else for as long as anybody holds it.
@@ -140,17 +147,25 @@ class _Workers:
         ]
 
     def __enter__(self) -> _Workers:
+        _AT_WORK.add(self)
         for thread in self._threads:
             thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the threads. What they have parsed may still be taken."""
+        _AT_WORK.discard(self)
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
-        # One that waits for its input may wait for ever: it is left behind, see cli.main.
+        # One that reads is done in a moment, or waits for its input, maybe for ever: it is left behind then,
+        # see cli.main. One left behind without need would be in the core when Python ends, and abort it.
+        gives_up = time.monotonic() + _PATIENCE
         for thread in self._threads:
-            while thread.is_alive() and not self._reading:
+            while thread.is_alive() and not (self._reading and time.monotonic() > gives_up):
                 thread.join(0.01)
 
     def __iter__(self) -> Iterator[Parsed]:
@@ -229,3 +244,10 @@ class _Workers:
             self._queue.append(ticket)
             self._changed.notify_all()
         return ticket
+
+
+@atexit.register
+def _stop_all() -> None:
+    """A stream that is held half read must not have threads in the core when Python ends."""
+    for workers in list(_AT_WORK):
+        workers.stop()

@@ -26,7 +26,7 @@ from fsstream.task import Labels
 from fsstream.text import to_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from fsstream._native import Parser
     from fsstream.config import InputOptions
@@ -147,6 +147,7 @@ class Reading(AnyReading):
         self.format_options: FormatOptions = decided.options
         self._format = format_named(self.format)
         self._beginning: list[Block] = beginning
+        self._parsing: Generator[Parsed, None, None] | None = None
         if options.verbose and options.format == "auto":
             print(f"fsstream: taken for {self.format}: {self.format_why}", file=sys.stderr)
         if decided.hint is not None:
@@ -185,7 +186,7 @@ class Reading(AnyReading):
         """One pass over the input. Without `reuse` each batch is good for ever."""
         self._beginning = []
         blocks = self.input.blocks(lambda data: self._format.head(data, final=False), start, skip=skip)
-        parsed_blocks = parse_blocks(
+        self._parsing = parse_blocks(
             blocks,
             self._parser,
             threads=self._options.thread_count,
@@ -194,10 +195,16 @@ class Reading(AnyReading):
             check_long=self._check_long,
             most_resident=0 if self.room is None else self.room.most,
         )
-        yield from self._counted(parsed_blocks, start)
+        yield from self._counted(self._parsing, start)
         if self.digest and self.input.digest != self.digest:
             raise self.input.changed(self.input.sources[-1].name)
         self.digest = self.input.digest
+
+    def close(self) -> None:
+        """Stop what parses ahead, too: the frames of an error may hold it for as long as the program runs."""
+        if self._parsing is not None:
+            self._parsing.close()
+        super().close()
 
     def _look(self, name: str) -> list[Block]:
         """The first 10,000 records, as the format counts them; a table's header is not one of them."""

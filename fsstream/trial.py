@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsstream.config import SelectOptions
-from fsstream.errors import FsstreamError
+from fsstream.errors import CorruptError, DataError, FsstreamError, LimitError, UsageError
 from fsstream.memory import peak_memory
 from fsstream.option_fields import from_mapping
 
@@ -41,8 +41,21 @@ def run_apart(options: InputOptions, summary: Path, rows: int | None = None) -> 
     with _started(options, summary, rows) as process:
         said = process.communicate()[1]
     if process.returncode:
-        raise FsstreamError(said.strip().splitlines()[-1] if said.strip() else "it was ended")
+        raise _error_of(process.returncode, said)
     return {**json.loads(summary.read_bytes()), "cpu_seconds": _children_seconds() - before}
+
+
+def _error_of(status: int, said: str) -> FsstreamError:
+    """What ended a trial, as it would have ended the run."""
+    last = said.strip().rpartition("\n")[2]
+    try:
+        message, hint = json.loads(last)
+    except ValueError:
+        return FsstreamError(last or "it was ended")
+    kinds: dict[int, type[FsstreamError]] = {
+        kind.exit_code: kind for kind in (UsageError, DataError, LimitError, CorruptError)
+    }
+    return kinds.get(status, FsstreamError)(message, hint=hint)
 
 
 @dataclass(frozen=True)
@@ -127,7 +140,8 @@ def _main() -> None:
     try:
         select(from_mapping(SelectOptions, given))
     except FsstreamError as error:
-        sys.exit(error.message)
+        print(json.dumps([error.message, error.hint]), file=sys.stderr)
+        sys.exit(error.exit_code)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #include "bindings/bindings.hpp"
 
 NB_MODULE(_native, m) {
+  nanobind::set_leak_warnings(false);  // what a program still holds when it ends is its own affair
   m.doc() = "The native core of fsstream.";
   fsstream::bind_additive(m);
   fsstream::bind_bear(m);
