@@ -41,6 +41,16 @@ def check_apart(options: Any, inputs: Sequence[str] | None = None) -> None:
             raise UsageError(f"{what} would be read, and written over by {written[file]}", hint=_HINT)
 
 
+def check_not_read(output: str | None, read: Sequence[str]) -> None:
+    """The same of a command that reads some files and writes one."""
+    written = _identity(output)
+    for path in read:
+        file = _standard_input() if path == "-" else _identity(path)
+        if file is not None and file == written:
+            what = "standard input" if path == "-" else path
+            raise UsageError(f"{what} would be read, and written over by --output", hint=_HINT)
+
+
 def _read(options: Any, inputs: Sequence[str], *, applied: bool) -> Iterator[tuple[str, File]]:
     for path in inputs:
         file = _standard_input() if path == "-" else _identity(path)

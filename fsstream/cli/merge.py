@@ -25,12 +25,14 @@ def command(models: tuple[str, ...], output: str, debug: bool) -> None:
     All must have been trained by one backend with equal options. Backends whose weights mean nothing
     outside their run refuse, and say why: `fsstream algos NAME`.
     """
+    from fsstream.apart import check_not_read
     from fsstream.merging import merge
     from fsstream.model_file import load_model
     from fsstream.publish import check_writable
 
     if len(models) < 2:
         raise UsageError("there is nothing to merge", hint="name at least two models")
+    check_not_read(output, models)
     check_writable(output)
     merged = merge([load_model(path) for path in models], models)
     stdout.deliver(output, [merged.to_bytes()])

@@ -19,6 +19,7 @@ def command(files: tuple[str, ...], output: str | None, title: str, debug: bool)
 
     Models and selections are shown too, as far as they tell.
     """
+    from fsstream.apart import check_not_read
     from fsstream.publish import check_writable
     from fsstream.report.page import make_page
     from fsstream.report.runs import load_runs
@@ -27,6 +28,7 @@ def command(files: tuple[str, ...], output: str | None, title: str, debug: bool)
         raise UsageError(
             "there is nothing to report", hint="name a summary: `fsstream select --summary FILE`"
         )
+    check_not_read(output, files)
     check_writable(output)
     page = make_page(load_runs(list(files)), title).encode("utf-8", "backslashreplace")
     stdout.deliver(output, [page])

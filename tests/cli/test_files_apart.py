@@ -83,3 +83,18 @@ def test_the_library_refuses_too(rows: Path) -> None:
     with pytest.raises(UsageError, match="written over"):
         run.select(SelectOptions(inputs=("rows",), format="pairs", k=2, checkpoint="rows"))
     assert rows.read_bytes() == ROWS
+
+
+@pytest.mark.parametrize("command", ["merge", "report"])
+@pytest.mark.parametrize("output", ["model", "linked"])
+def test_a_model_that_is_read_is_not_written_over(command: str, output: str, rows: Path) -> None:
+    for name in ("model", "other"):
+        assert fsstream(*COMMON, "--model", name, str(rows)).returncode == 0
+    Path("linked").symlink_to("model")
+    before = Path("model").read_bytes()
+    done = fsstream(command, "--output", output, "other", "model")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(
+        b"fsstream: error: model would be read, and written over by --output\nhint: "
+    )
+    assert Path("model").read_bytes() == before
