@@ -15,7 +15,7 @@ import numpy as np
 
 from fsstream._native import Batch, NameFilter, count_lines, key_of_name
 from fsstream.bad_records import BadRecords
-from fsstream.config import USES, SelectOptions
+from fsstream.config import KMER_FORMATS, USES, SelectOptions
 from fsstream.formats import detect, format_named, make_parser, most_entries, tables, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.memory import Room
@@ -347,7 +347,7 @@ def make_reading(
 
 
 def _told(found: Reading | RowsReading, usual: InputOptions | None) -> Reading | RowsReading:
-    if usual is not None and found.format not in (usual.format, "columns"):
+    if usual is not None and found.format not in (usual.format, "columns", *KMER_FORMATS):
         found.note(f"read as {found.format}, which it looks like; the model was trained on {usual.format}")
     return found
 

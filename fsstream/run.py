@@ -208,9 +208,15 @@ class _Run:
             self._saving.unmark()
             self.passes += 1
             self._course.note()
-            if self._validation is not None and not self._validation.after_pass(self.passes):
+            validation = self._validation if self._leaves_models or not wanted else None
+            if validation is not None and not validation.after_pass(self.passes):
                 break
         progress.close()
+
+    @property
+    def _leaves_models(self) -> bool:
+        """Whether there is one after each pass: scans that are steps of one solution end in one."""
+        return "passes" in self._chosen.uses
 
     def _learn_once(self, progress: Progress) -> None:
         batches = self._feed.batches(self.passes + 1)

@@ -50,6 +50,10 @@ def check_uses(options: SelectOptions, chosen: type[Learner]) -> None:
             )
     if "k" in chosen.uses and options.k is None and options.l1 is None:
         raise UsageError("--k is missing", hint="how many features to select, for example --k 100")
+    if options.patience is not None and "passes" not in chosen.uses:
+        raise UsageError(
+            f"--patience has no use with --algo {chosen.name}", hint="its scans are steps of one solution"
+        )
     if options.with_state and chosen.state_refusal is not None and not chosen.goes_on:
         raise UsageError(
             f"--with-state has no use with --algo {chosen.name}",

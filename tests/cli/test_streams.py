@@ -292,3 +292,16 @@ def test_a_file_of_an_option_that_is_not_there_is_wrong_usage(options: tuple[str
     done = fsstream("select", "--k", "1", *options, stdin=b"1 1:1\n0 2:1\n")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"nowhere: No such file or directory" in done.stderr
+
+
+@pytest.mark.parametrize("settings", [(), ("--set", "expand=histogram"), ("--set", "degree=2")])
+def test_what_has_one_model_is_validated_once(settings: tuple[str, ...], tmp_path: Path) -> None:
+    """Names come in a scan of their own: the model without them was measured, or was an internal error."""
+    summary, rows = tmp_path / "summary", tmp_path / "rows"
+    rows.write_text("spam a b c\nham b d\nspam a c\nham d e d\n" * 10)
+    given = ["--algo", "fgm", "--k", "1", "--valid", str(rows), *settings, str(rows)]
+    done = fsstream("select", "--summary", str(summary), *given)
+    assert done.returncode == 0, done.stderr
+    (measured,) = json.loads(summary.read_text())["validation"]
+    assert measured["loss"] < 1  # which it is without a feature
+    assert fsstream("select", "--patience", "1", *given).returncode == 2
