@@ -206,6 +206,13 @@ class Training:
         reading = self._recipe()
         model.check_kmers(reading["kmer"], reading["canonical"], what="--init")
         if model.state is None:
+            products = str(getattr(self._parameters, "interactions", 1)) == "2"
+            if model.basis is not None or (model.has_products and not products):
+                raise UsageError(
+                    f"--init: the features of the model ({model.selection.beginning}) are made of others, "
+                    "and this run makes none of these",
+                    hint="start from a model of the features that are in the stream",
+                )
             self.learner.start_from(model)
             return
         for what, ours, theirs in differing(self._resolved(), model.options):

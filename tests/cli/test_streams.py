@@ -305,3 +305,27 @@ def test_what_has_one_model_is_validated_once(settings: tuple[str, ...], tmp_pat
     (measured,) = json.loads(summary.read_text())["validation"]
     assert measured["loss"] < 1  # which it is without a feature
     assert fsstream("select", "--patience", "1", *given).returncode == 2
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        ("--algo", "sparse-rf"),
+        ("--algo", "fgm", "--set", "expand=gaussian"),
+        ("--algo", "fgm", "--set", "degree=2"),
+        ("--set", "interactions=2"),
+    ],
+)
+def test_features_that_are_made_of_others_start_no_run_on_plain_ones(
+    made: tuple[str, ...], tmp_path: Path
+) -> None:
+    """`gaussian#17` was selected as if it were in the stream."""
+    model = str(tmp_path / "model")
+    rows = b"".join(b"%d 1:%d 2:%d 3:1\n" % (i % 2, i % 3, i % 5) for i in range(60))
+    given = ("select", "--quiet", "--loss", "squared-hinge", "--k", "9")
+    assert fsstream(*given, *made, "--model", model, stdin=rows).returncode == 0
+    done = fsstream(*given, "--init", model, stdin=rows)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"are made of others" in done.stderr
+    if "=2" in made[-1]:
+        assert fsstream(*given, "--set", "interactions=2", "--init", model, stdin=rows).returncode == 0
