@@ -68,6 +68,18 @@ def test_a_bad_record_is_told_with_its_place_and_a_hint(
     assert not more
 
 
+@pytest.mark.parametrize("command", ["select", "predict"])
+def test_a_column_whose_name_is_not_utf8_is_told(command: str, tmp_path: Path) -> None:
+    """The name within the message was an internal error."""
+    head, model, bad = b"label,caf\xe9\n1,2\n0,3\n", str(tmp_path / "model"), tmp_path / "bad"
+    bad.write_bytes(head + b"1,x\n")
+    given = ["select", "--k", "1", "--format", "csv", "--numeric", "2", "--model", model]
+    assert fsstream(*given, stdin=head).returncode == 0
+    done = fsstream(*given, str(bad)) if command == "select" else fsstream("predict", model, str(bad))
+    assert done.returncode == 3
+    assert b"bad:4:3: expected a number in column 'caf\\udce9', got 'x'\nhint: --categorical" in done.stderr
+
+
 def test_a_long_label_is_told_by_its_beginning(tmp_path: Path) -> None:
     rows = "".join(f"{i % 2} {i}:1\n" for i in range(10_000))
     (tmp_path / "train").write_text(rows + "x" * 100_000 + " 1:1\n")

@@ -111,7 +111,7 @@ void set_targets(Batch& batch, Vector<float> targets) {
 nb::list bad_records(const Batch& batch) {
   nb::list out;
   for (const BadRecord& bad : batch.bad)
-    out.append(nb::make_tuple(bad.record, bad.length, bad.column, bad.expected, bad.hint));
+    out.append(nb::make_tuple(bad.record, bad.length, bad.column, to_text(bad.expected), to_text(bad.hint)));
   return out;
 }
 
@@ -144,7 +144,7 @@ void raise_as(const char* type, const char* text, const Keyword&... more) {
   const nb::object what =
       nb::steal(PyUnicode_DecodeFSDefaultAndSize(line.data(), static_cast<Py_ssize_t>(line.size())));
   nb::object hint = nb::none();
-  if (split != std::string_view::npos) hint = nb::str(text + split + 1);
+  if (split != std::string_view::npos) hint = to_text(message.substr(split + 1));
   PyErr_SetObject(error.ptr(), error(what, nb::arg("hint") = hint, more...).ptr());
 }
 

@@ -10,6 +10,13 @@
 
 namespace fsstream {
 
+// Text that may quote names of any bytes, as `fsstream.text.to_text` has it.
+inline nb::str to_text(std::string_view text) {
+  PyObject* const made = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal<nb::str>(made);
+}
+
 struct LentText {
   std::string_view view;
   std::shared_ptr<const void> owner;
