@@ -107,7 +107,8 @@ def test_a_file_that_cannot_be_read_is_not_the_output(tmp_path: Path) -> None:
     done = fsstream("select", "--k", "2", "--model", str(tmp_path / "model"), *kmers)
     assert done.returncode == 0, done.stderr
     done = fsstream("predict", str(tmp_path / "model"), "--labels", str(tmp_path / "no"), *kmers[3:])
-    assert done.stderr.decode() == f"fsstream: error: {tmp_path}/no: No such file or directory\n"
+    assert done.returncode == 2
+    assert done.stderr.decode() == f"fsstream: error: cannot read {tmp_path}/no: No such file or directory\n"
 
 
 def test_a_label_the_model_does_not_know(model: Path) -> None:
