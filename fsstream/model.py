@@ -130,7 +130,7 @@ class Model:
         from fsstream.apply import decisions
 
         found = self.scores(source, names=names, **options)
-        decided = decisions(self, found.reshape(len(found), -1))
+        decided = decisions(self, np.atleast_2d(found.T).T)
         return decided if self.kind == "numbers" else np.array(self.labels, dtype=object)[decided]
 
     def save(self, path: str | Path) -> None:

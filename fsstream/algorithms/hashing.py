@@ -97,7 +97,7 @@ class Hashing(SgdLearner):
     def scores(self, batch: _native.Batch) -> NDArray[np.float32]:
         """What the table says of the rows."""
         assert isinstance(self.kernel, _native.Sgd | _native.SoftmaxLearner)
-        return self.kernel.predict(batch).reshape(batch.rows, -1)
+        return np.atleast_2d(self.kernel.predict(batch).T).T
 
     def start_from(self, model: Model) -> None:
         """A model without state has none of the cells."""

@@ -6,8 +6,10 @@ import json
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from fsstream import load_model
 from tests.cli.command import fsstream
 
 if TYPE_CHECKING:
@@ -269,3 +271,20 @@ def test_features_that_the_stream_cannot_have_are_told(form: str, tmp_path: Path
     assert fsstream(*command, "-q", stdin=rows).stderr == b""
     if form == "tokens":
         assert fsstream(*command, "--ngrams", "2", stdin=rows).stderr == b""
+@pytest.mark.parametrize("loss", ["logistic", "softmax"])
+@pytest.mark.parametrize("algo", ["hashing", "mission"])
+def test_a_block_without_a_row_has_no_scores(algo: str, loss: str, tmp_path: Path) -> None:
+    """A header in a block of its own was an internal error for models that hold a table."""
+    path, text = str(tmp_path / "model"), b"label,a\n" + b"x,1\ny,2\n" * 20
+    size = () if algo == "hashing" else ("--k", "1")
+    done = fsstream(
+        "select", "-q", "--algo", algo, *size, "--loss", loss, "--format", "csv", "--model", path, stdin=text
+    )
+    assert done.returncode == 0, done.stderr
+    whole = fsstream("predict", path, stdin=text)
+    parts = fsstream("predict", path, "--block-size", "7", stdin=text)
+    assert whole.returncode == parts.returncode == 0, parts.stderr
+    assert whole.stdout == parts.stdout
+    model = load_model(path)
+    assert model.predict(np.zeros((0, 3))).shape == (0,)
+    assert len(model.predict(np.zeros((2, 3)))) == 2
