@@ -271,6 +271,8 @@ def test_features_that_the_stream_cannot_have_are_told(form: str, tmp_path: Path
     assert fsstream(*command, "-q", stdin=rows).stderr == b""
     if form == "tokens":
         assert fsstream(*command, "--ngrams", "2", stdin=rows).stderr == b""
+
+
 @pytest.mark.parametrize("loss", ["logistic", "softmax"])
 @pytest.mark.parametrize("algo", ["hashing", "mission"])
 def test_a_block_without_a_row_has_no_scores(algo: str, loss: str, tmp_path: Path) -> None:
