@@ -115,12 +115,20 @@ class NewtonOracle:
         self.scale, self.scale_evidence = 1.0, 0.0
         self.load = F(0)
         self.rows = self.entries = 0
+        self.repeats = False  # rows come that were learned before
         self.losses = self.plain_losses = self.targets = self.importance = 0.0
 
     @property
     def prior(self) -> float:
         left = self.losses / self.plain_losses if self.losses < self.plain_losses else 1.0
         return 0.3 * max(left, 0.2) ** 3 * (self.rows + self.entries) / self.rows
+
+    @property
+    def scale_learns(self) -> bool:
+        return self.loss != "squared" and not self.repeats
+
+    def line(self) -> tuple[float, float]:
+        return (1.0, 0.0) if self.repeats else self.calibration.line()
 
     def meet(self, u: float, y: float, importance: float) -> None:
         """The row's loss, and what it would be without any feature."""
@@ -151,8 +159,10 @@ class NewtonOracle:
         parts = self.parts(row)
         self.rows += 1
         self.meet(u, y, importance)
-        self.calibration.meet(u, y, importance, self.rows)
-        self.trust.meet(loss_slope(self.loss, u, y), curvature(self.loss, u, y), importance, self.rows, parts)
+        if not self.repeats:
+            slopes = loss_slope(self.loss, u, y), curvature(self.loss, u, y)
+            self.calibration.meet(u, y, importance, self.rows)
+            self.trust.meet(*slopes, importance, self.rows, parts)
         if importance <= 0:  # a row that only asks
             self.weights = before
             return u
@@ -164,7 +174,7 @@ class NewtonOracle:
             mine = self.evidence[key] if key in self.weights else self.cell(key)
             mine.scaled, mine.count = after.scaled, after.count
         self.intercept_evidence += whole
-        if self.loss != "squared":
+        if self.scale_learns:
             self.scale_evidence += whole * s * s
         self.entries += len(row)
         self.move(row, s, u, y, importance, known, estimates)
@@ -221,7 +231,7 @@ class NewtonOracle:
     def move(self, row, s: float, u: float, y: float, importance: float, known, estimates) -> None:
         rate = {key: self.rate(known[key]) for key, _ in row}
         rate0 = 1 / (self.intercept_evidence + self.prior) if self.with_intercept else 0.0
-        scale_rate = 0.0 if self.loss == "squared" else 1 / (100 + self.scale_evidence)
+        scale_rate = 1 / (100 + self.scale_evidence) if self.scale_learns else 0.0
         g = self.scale
         active = {key for key, _ in row if key in self.weights}
         pull = {key: float(rate[key] * (x * x)) for key, x in row}
@@ -282,9 +292,9 @@ class NewtonOracle:
         """Of what left, nothing."""
         if key not in self.weights:
             return ZERO
-        slope = self.calibration.line()[0] * self.scale
+        slope = self.line()[0] * self.scale
         return F(slope * self.trust.share(*self.doubt(key))) * self.weights[key]
 
     def calibrated_intercept(self) -> float:
-        slope, offset = self.calibration.line()
+        slope, offset = self.line()
         return slope * self.intercept + offset

@@ -12,6 +12,8 @@ import numpy as np
 from fsstream.algorithms.merging.shards import Features
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from fsstream._native import BlockSketch
@@ -27,10 +29,8 @@ def rows_of(shards: Shards, room: int) -> State:
     """Of all shards, one after the other; none where a shard has not kept its own or they are too many."""
     if room == 0:
         return {}
-    flags = [state["0/kept"] for state in shards.states if "0/kept" in state]  # not with too little --memory
-    closed = max((int(flag[1]) for flag in flags), default=0)
-    none = {"0/kept": np.array([0, closed], dtype=np.uint64)}
-    if len(flags) < len(shards.states) or not all(flag[0] for flag in flags):
+    none = {"0/kept": np.zeros(1, dtype=np.uint64)}
+    if not all(whole(state) for state in shards.states):
         return none
     joined = {
         f"0/waiting_{name}": np.concatenate([state[f"0/waiting_{name}"] for state in shards.states])
@@ -42,16 +42,16 @@ def rows_of(shards: Shards, room: int) -> State:
     starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.uint64)
     alike = ("naming", "lengths", "names")  # all have keys only
     return {
-        "0/kept": np.array([1, closed], dtype=np.uint64),
+        "0/kept": np.ones(1, dtype=np.uint64),
         **joined,
         "0/waiting_starts": starts,
         **{f"0/waiting_{name}": shards.states[0][f"0/waiting_{name}"] for name in alike},
     }
 
 
-def whole(kept: State) -> bool:
-    """Whether all rows are there."""
-    return bool(kept) and bool(kept["0/kept"][0])
+def whole(state: Mapping[str, NDArray[Any]]) -> bool:
+    """Whether all rows are there; with too little --memory not even that is said."""
+    return "0/kept" in state and bool(state["0/kept"][0])
 
 
 def left_features(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     State = dict[str, NDArray[Any]]
 
 
-SIZES = {"newton": 15, "trust": 23}  # numbers in those arrays
+SIZES = {"newton": 15, "trust": 22}  # numbers in those arrays
 LEAST_OWN = 0.1  # of the evidence in a shared pair
 
 
@@ -36,8 +36,8 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int, room: int = 0
     """One output; with room for so many bytes of rows of short shards.
 
     numbers: intercept, its evidence, entries, threshold, losses of late and their weight, fading, losses,
-    losses without any feature, targets, weight of rows, scale, its evidence, whether it learns, what
-    a pair holds of others.
+    losses without any feature, targets, weight of rows, scale, its evidence, whether rows come
+    again, what a pair holds of others.
     """
     shards = with_one_scale(shards, part)
     numbers = np.stack([state["newton"] for state in shards.states])
@@ -48,7 +48,7 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int, room: int = 0
     numbers[:, 14] *= fading
     merged = shards.total(list(numbers))
     merged[0], merged[6] = shards.mean(list(numbers[:, 0])), 1.0
-    merged[11], merged[13] = numbers[0, 11], numbers[:, 13].min()
+    merged[11], merged[13] = numbers[0, 11], numbers[:, 13].max()
     counts = shards.count("rows")
     features = Features.union(shards, "active_")
     shared = [pairs_of(state["sketch"], part).astype(np.float64) for state in shards.states]
@@ -80,7 +80,7 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int, room: int = 0
         "active_evidence": known.evidence[kept].astype(np.float32).ravel(),
         "newton": merged,
         "rows": counts,
-        "calibration": mean_of_passes(shards, "calibration"),
+        "calibration": shards.mean("calibration"),
         "trust": trust(shards),
         "sketch": with_pairs(sketch.cells(), cells, part),
         "collisions": shards.count("collisions"),
@@ -120,20 +120,13 @@ def in_scale(state: Mapping[str, NDArray[Any]], scale: float, part: int) -> Mapp
     return {**state, **changed}
 
 
-def mean_of_passes(shards: Shards, name: str) -> NDArray[np.float64]:
-    """What scores were worth in the mean shard (native/learn/calibration.hpp, trust.hpp)."""
-    merged = shards.mean(name)
-    merged[0] = np.ceil(merged[0])
-    return merged
-
-
 def trust(shards: Shards) -> NDArray[np.float64]:
     """How far weights were to be trusted in the mean shard (native/learn/trust.hpp).
 
     The prior's share in what is known falls as the shards' evidence is added up, but not what it held back.
     """
-    merged = mean_of_passes(shards, "trust")
-    sums = merged[3:].reshape(4, 5)
+    merged = shards.mean("trust")
+    sums = merged[2:].reshape(4, 5)
     shares = np.array(shards.shares)
     sums[2] *= shares @ shares
     sums[:, 2] *= shares @ shares

@@ -21,7 +21,7 @@ constexpr int kQuarters = 21;               // bits of a float below the second 
 constexpr std::uint32_t kFirst = std::bit_cast<std::uint32_t>(kFinest) >> kQuarters;
 constexpr std::uint32_t kOfSign = (std::bit_cast<std::uint32_t>(kFarthest) >> kQuarters) - kFirst + 1;
 constexpr std::size_t kBins = 2 * kOfSign + 1;
-constexpr std::size_t kHead = 3;  // before the sums
+constexpr std::size_t kHead = 2;  // before the sums
 
 std::size_t bin_of(float score) {
   const float size = std::fabs(score);
@@ -39,8 +39,8 @@ Calibration::Calibration(const Loss& loss, bool with_offset)
 
 void Calibration::meet(double score, double target, double importance, std::uint64_t row) {
   const double weight = importance * static_cast<double>(row) * static_cast<double>(row);
-  numbers_[1] += weight;
-  numbers_[2] += weight * weight;
+  numbers_[0] += weight;
+  numbers_[1] += weight * weight;
   double* sums = numbers_.data() + kHead;
   if (loss_.kind() == Loss::Kind::kSquared) {
     const double terms[] = {score, target, score * score, score * target};
@@ -56,17 +56,17 @@ void Calibration::meet(double score, double target, double importance, std::uint
 
 template <class Visit>
 void Calibration::for_each_bin(Visit visit) const {
-  const double share = rows_worth() / numbers_[1];
+  const double share = rows_worth() / numbers_[0];
   for (std::size_t i = 0; i < 2 * kBins; ++i) {
     const double* bin = numbers_.data() + kHead + 2 * i;
     if (bin[0] > 0.0) visit(bin[1] / bin[0], i % 2 == 0 ? -1.0 : 1.0, share * bin[0]);
   }
 }
 
-double Calibration::rows_worth() const { return numbers_[1] * numbers_[1] / numbers_[2]; }
+double Calibration::rows_worth() const { return numbers_[0] * numbers_[0] / numbers_[1]; }
 
 Calibration::Line Calibration::line() const {
-  const bool says_something = numbers_[0] == 0.0 && numbers_[2] > 0.0 && std::isfinite(numbers_[2]);
+  const bool says_something = numbers_[1] > 0.0 && std::isfinite(numbers_[1]);
   if (!says_something || loss_.kind() == Loss::Kind::kHinge) return {};
   const Line found = loss_.kind() == Loss::Kind::kSquared ? by_squares() : by_descent();
   if (!std::isfinite(found.slope) || !std::isfinite(found.offset)) return {};
@@ -137,7 +137,7 @@ Calibration::Line Calibration::by_descent() const {
 
 void Calibration::restore(std::span<const double> numbers) {
   std::copy(of_size(numbers, numbers_.size(), "calibration").begin(), numbers.end(), numbers_.begin());
-  for (std::size_t i = 1; i < kHead; ++i) check_state(numbers_[i] >= 0.0);
+  for (std::size_t i = 0; i < kHead; ++i) check_state(numbers_[i] >= 0.0);
 }
 
 }  // namespace fsstream

@@ -10,8 +10,7 @@
 // a b + c for the intercept. Nothing that is being learned is touched, and no order among features.
 // (Twenty columns of click counts: log loss 6.0 without it, .48 with it; text: .15 and .10.)
 //
-// Scores of rows that come again are of rows already learned: then a = 1 and c = 0. So for the hinge loss,
-// whose scores have no scale to find.
+// Where no row was met a = 1 and c = 0. So for the hinge loss, whose scores have no scale to find.
 //
 // For classes the scores are gathered in bins, each label apart: four to an octave from 1/8 to 1024, one for
 // all that are smaller, the sums of weights and scores in each. For the squared loss five sums do.
@@ -34,10 +33,8 @@ class Calibration {
 
   Calibration(const Loss& loss, bool with_offset);
 
-  // The score of a row, its number from 1 on.
+  // The score of a row that was not learned before, its number from 1 on.
   void meet(double score, double target, double importance, std::uint64_t row);
-  // From now on rows come again.
-  void stop() { numbers_[0] = 1.0; }
   Line line() const;
 
   // All that is known, for saving and adding up.
@@ -55,7 +52,7 @@ class Calibration {
 
   Loss loss_;
   bool with_offset_;
-  std::vector<double> numbers_;  // whether it has stopped, sum of weights, sum of their squares, then as above
+  std::vector<double> numbers_;  // sum of weights, sum of their squares, then as above
 };
 
 }  // namespace fsstream

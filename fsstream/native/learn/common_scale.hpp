@@ -8,8 +8,7 @@
 // which must wait for its rows) or too large (many noisy ones), this one moves all. And it is a prior that the
 // stream finds for itself: in weights g w the prior evidence L of the w counts as L / g^2.
 //
-// Sums that a squared loss asks for have the target's unit, in which an evidence of 100 says nothing: there, and
-// for rows that come again, which say nothing of rows to come, g stays.
+// Sums that a squared loss asks for have the target's unit, in which an evidence of 100 says nothing: there g stays.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +23,7 @@ struct CommonScale {
 
   double value = 1.0;     // g
   double evidence = 0.0;  // A
-  bool learns = true;
+  bool learns;            // as the loss is
 
   explicit CommonScale(const Loss& loss) : learns(loss.kind() != Loss::Kind::kSquared) {}
 

@@ -5,7 +5,7 @@
 namespace fsstream {
 
 void KeptRows::add(const Batch& batch) {
-  if (!whole_ || closed_) return;
+  if (!whole_) return;
   for (std::size_t row = 0; row < batch.rows(); ++row) {
     if (batch.importance[row] <= 0.0F) continue;
     const std::size_t first = batch.row_begin(row);
@@ -29,8 +29,8 @@ void KeptRows::drop() {
 
 void KeptRows::save(StateWriter& out) const {
   if (room_ == 0) return;
-  const std::uint64_t flags[] = {whole_ ? 1U : 0U, closed_ ? 1U : 0U};
-  out.put("kept", std::span<const std::uint64_t>(flags));
+  const std::uint64_t whole = whole_ ? 1 : 0;
+  out.put("kept", std::span<const std::uint64_t>(&whole, 1));
   if (!whole_) return;
   if (rows_.rows() > 0) {
     save_rows(rows_, out);
@@ -43,10 +43,9 @@ void KeptRows::save(StateWriter& out) const {
 
 void KeptRows::load(const StateReader& in) {
   if (room_ == 0) return;
-  const auto flags = of_size(in.words("kept"), 2, "kept");
+  const bool whole = of_size(in.words("kept"), 1, "kept")[0] != 0;
   drop();
-  closed_ = flags[1] != 0;
-  if (flags[0] == 0) return;
+  if (!whole) return;
   rows_.row_starts.push_back(0);
   load_rows(in, rows_);
   if (rows_.naming != Naming::kDecimal || bytes() > room_) throw BadState("state: other rows than are kept");

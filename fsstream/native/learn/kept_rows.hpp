@@ -22,8 +22,6 @@ class KeptRows {
   std::size_t bytes() const { return rows_.entries() * kEntry + rows_.rows() * kRow; }
 
   void add(const Batch& batch);
-  // From now on rows come again.
-  void close() { closed_ = true; }
   void drop();
 
   void save(StateWriter& out) const;
@@ -35,7 +33,6 @@ class KeptRows {
 
   std::size_t room_;
   bool whole_;
-  bool closed_ = false;
   Batch rows_;  // keys, not names
 };
 

@@ -85,7 +85,7 @@ void Newton::update(const Batch& batch, float* scores) {
 
 void Newton::keep(const Batch& batch) {
   refit_.reset();
-  if (!kept_.whole()) return;
+  if (repeats_ || !kept_.whole()) return;
   kept_.add(batch);
   if (!kept_.whole()) remember({});
 }
@@ -105,7 +105,8 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   const std::size_t size = batch.row_end(row) - first;
   if (forget_ < 1.0) fade();
   const double sum = look_up(batch, first, size, hashed);
-  const Trust::Parts parts = trust_.asks(rows_ + 1) ? parts_of(sum) : Trust::Parts{};
+  const bool asked = !repeats_ && trust_.asks(rows_ + 1);
+  const Trust::Parts parts = asked ? parts_of(sum) : Trust::Parts{};
   const double score = intercept_ + scale_.value * sum;
   if (!std::isfinite(score))
     throw Diverged(
@@ -116,8 +117,8 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   progressive_weight_ += importance;
   prior_.meet(loss_, loss.value(), target, importance);
   ++rows_;
-  calibration_.meet(score, target, importance, rows_);
-  if (trust_.asks(rows_)) trust_.meet(parts, loss, importance, rows_);
+  if (!repeats_) calibration_.meet(score, target, importance, rows_);
+  if (asked) trust_.meet(parts, loss, importance, rows_);
   if (importance <= 0.0) {
     prior_.entries += 1.0;
     return score;
@@ -200,7 +201,7 @@ void Newton::gather_evidence(double row_evidence, double sum) {
                               row_.meet(other_values_.data(), others_, v, false, scaled_.data() + at,
                                         counts_.data() + at, estimates_.data() + at, terms_.data() + at);
   intercept_evidence_ += row_evidence;
-  scale_.meet(sum, row_evidence);
+  if (!repeats_) scale_.meet(sum, row_evidence);
   prior_.entries += 1.0 + static_cast<double>(entries);
 }
 
@@ -214,7 +215,7 @@ void Newton::move(const RowLoss& loss, double h, double sum) {
             terms_.data() + at);
   const double scale = scale_.value;
   const double square = scale * scale;
-  const double scale_rate = scale_.rate();
+  const double scale_rate = repeats_ ? 0.0 : scale_.rate();
   const double active_pull = rate0 + scale_rate * sum * sum + square * row_.sum(terms_.data(), actives_);
   const double all_pull = active_pull + square * row_.sum(terms_.data() + at, others_);
   const double active_step = active_pull > 0.0 ? loss.flow(h * active_pull) / active_pull : 0.0;
@@ -326,8 +327,8 @@ void Newton::seed(Key key, const std::string& name, float weight) {
 }
 
 double Newton::intercept() const {
-  const Calibration::Line line = calibration_.line();
-  const double of_pass = line.slope * intercept_ + line.offset;
+  const Calibration::Line found = line();
+  const double of_pass = found.slope * intercept_ + found.offset;
   const FinalRefit* refitted = refit();
   return refitted == nullptr ? of_pass : 0.5 * (of_pass + refitted->intercept);
 }
@@ -368,7 +369,7 @@ std::vector<Chosen> Newton::top_of_pass() const {
     return a.claim != b.claim ? a.claim > b.claim : a.chosen.name < b.chosen.name;
   });
   if (all.size() > k_) all.resize(k_);
-  const double scale = calibration_.line().slope * scale_.value;
+  const double scale = line().slope * scale_.value;
   const Trust::Shares trust = trust_.shares();
   std::vector<Chosen> chosen;
   for (Candidate& candidate : all) {
@@ -379,7 +380,7 @@ std::vector<Chosen> Newton::top_of_pass() const {
 }
 
 std::vector<Chosen> Newton::top_of_refit(const FinalRefit& refit) const {
-  const double scale = calibration_.line().slope * scale_.value;
+  const double scale = line().slope * scale_.value;
   const Trust::Shares trust = trust_.shares();
   std::vector<Chosen> chosen;
   for (std::size_t i = 0; i < refit.keys.size(); ++i) {
@@ -422,7 +423,7 @@ void Newton::save(StateWriter& out) const {
                             prior_.weight,
                             scale_.value,
                             scale_.evidence,
-                            scale_.learns ? 1.0 : 0.0,
+                            static_cast<double>(repeats_),
                             load_};
   out.put("newton", std::span<const double>(numbers));
   const std::uint64_t counts[] = {rows_, prunes_};
@@ -454,7 +455,7 @@ void Newton::load(const StateReader& in) {
   check_state(numbers[11] > 0.0 && numbers[12] >= 0.0 && numbers[14] >= 0.0);
   scale_.value = numbers[11];
   scale_.evidence = numbers[12];
-  scale_.learns = numbers[13] != 0.0;
+  repeats_ = numbers[13] != 0.0;
   load_ = static_cast<float>(numbers[14]);
   const auto counts = of_size(in.words("rows"), 2, "rows");
   rows_ = counts[0];

@@ -45,6 +45,9 @@
 // (learn/final_refit.hpp), among the active features and those that left at the last prune. What is written of a
 // weight, and of the intercept, is then the mean of what the pass says (nothing of those that left) and of that fit.
 //
+// Rows that come again, in later passes, are learned as they were at first; but what they are given before that says
+// nothing of rows to come. Trust and g stay as the first pass left them, a = 1 and c = 0, and no row is kept twice.
+//
 // After the diagonal precisions of confidence-weighted learning and the importance-aware steps
 // of Vowpal Wabbit, brought into the memory of MISSION.
 #pragma once
@@ -91,12 +94,7 @@ class Newton {
   double intercept() const;
   void set_intercept(double intercept) { intercept_ = intercept; }
   // From now on rows come that were learned before.
-  void repeat_rows() {
-    calibration_.stop();
-    trust_.stop();
-    scale_.learns = false;
-    kept_.close();
-  }
+  void repeat_rows() { repeats_ = true; }
   // Those that decide what is selected, 0 where the stream was too long to keep them.
   std::uint64_t rows_refitted() const { return kept_.rows().rows(); }
   std::uint64_t rows() const { return rows_; }
@@ -131,6 +129,8 @@ class Newton {
   std::vector<Chosen> top_of_pass() const;
   std::vector<Chosen> top_of_refit(const FinalRefit& refit) const;
   float written(std::uint32_t slot, double claim, double scale, const Trust::Shares& trust) const;
+  // How far the scores are to be trusted that the weights give now.
+  Calibration::Line line() const { return repeats_ ? Calibration::Line{} : calibration_.line(); }
   double claim(double contribution, const Evidence& evidence) const;
   double claim_of(std::uint32_t slot, float weight) const;
   Evidence evidence_of(std::uint32_t slot) const {
@@ -182,6 +182,7 @@ class Newton {
   double progressive_weight_ = 0.0;
   std::uint64_t rows_ = 0;
   std::uint64_t prunes_ = 0;
+  bool repeats_ = false;  // rows come that were learned before
   KeptRows kept_;
   ActiveSet left_;                           // at the last prune, while rows are kept
   mutable std::optional<FinalRefit> refit_;  // of the rows so far

@@ -23,8 +23,8 @@ double Trust::Shares::of(double d, double e) const {
 
 void Trust::meet(const Parts& parts, const RowLoss& loss, double importance, std::uint64_t row) {
   const double weight = importance * static_cast<double>(row) * static_cast<double>(row);
-  numbers_[1] += weight;
-  numbers_[2] += weight * weight;
+  numbers_[0] += weight;
+  numbers_[1] += weight * weight;
   const double z[kParts] = {parts.all, parts.doubtful, parts.held_back, 1.0};
   const double curvature = weight * loss.curvature();
   const double pull = -weight * loss.slope();
@@ -39,7 +39,7 @@ Trust::Shares Trust::shares() const {
   if (!(numbers_[kHead] > 0.0)) return {};
   std::array<double, kParts * kRow> system;
   std::copy_n(numbers_.data() + kHead, system.size(), system.data());
-  const double rows_worth = numbers_[1] * numbers_[1] / numbers_[2];
+  const double rows_worth = numbers_[0] * numbers_[0] / numbers_[1];
   const double prior = kPrior * system[0] / rows_worth;
   const auto row = [&](std::size_t i) { return system.data() + i * kRow; };
   for (std::size_t i = 0; i < kParts; ++i) row(i)[i] += prior;
@@ -57,7 +57,7 @@ Trust::Shares Trust::shares() const {
 
 void Trust::restore(std::span<const double> numbers) {
   std::copy_n(of_size(numbers, numbers_.size(), "trust").begin(), numbers_.size(), numbers_.begin());
-  for (std::size_t i = 1; i < kHead; ++i) check_state(numbers_[i] >= 0.0);
+  for (std::size_t i = 0; i < kHead; ++i) check_state(numbers_[i] >= 0.0);
 }
 
 }  // namespace fsstream

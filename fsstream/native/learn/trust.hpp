@@ -14,8 +14,7 @@
 //   A, G = means of v z z' and -loss' z                     a row's weight is h t^2, as in learn/calibration.hpp
 //   (A + 32 A_11 / N I) t = G,  p = t_2 / (1 + t_1),  q = t_3 / (1 + t_1)        N: the rows that the means are worth
 //
-// Nothing that is being learned is touched. Rows that come again say nothing more, and the hinge loss says nothing at
-// all: p = q = 0.
+// Nothing that is being learned is touched. The hinge loss says nothing at all: p = q = 0.
 #pragma once
 
 #include <array>
@@ -46,11 +45,9 @@ class Trust {
   explicit Trust(const Loss& loss) : known_(loss.kind() != Loss::Kind::kHinge) {}
 
   // Of many rows one in eight says enough.
-  bool asks(std::uint64_t row) const { return known_ && numbers_[0] == 0.0 && (row <= kAllRows || row % 8 == 0); }
-  // A row's score and loss, its number from 1 on.
+  bool asks(std::uint64_t row) const { return known_ && (row <= kAllRows || row % 8 == 0); }
+  // Score and loss of a row that was not learned before, its number from 1 on.
   void meet(const Parts& parts, const RowLoss& loss, double importance, std::uint64_t row);
-  // From now on rows come again.
-  void stop() { numbers_[0] = 1.0; }
   Shares shares() const;
 
   // All that is known, for saving and adding up.
@@ -60,11 +57,11 @@ class Trust {
  private:
   static constexpr std::uint64_t kAllRows = 1 << 16;
   static constexpr std::size_t kParts = 4;
-  static constexpr std::size_t kHead = 3;
+  static constexpr std::size_t kHead = 2;
   static constexpr std::size_t kRow = kParts + 1;  // of A, and of G behind it
 
   bool known_;
-  // Whether it has stopped, sum of weights, sum of their squares; then the rows of (A, G), as sums.
+  // Sum of weights, sum of their squares; then the rows of (A, G), as sums.
   std::array<double, kHead + kParts * kRow> numbers_{};
 };
 
