@@ -398,9 +398,9 @@ std::vector<Chosen> Newton::top_of_refit(const FinalRefit& refit) const {
 
 // What the pass says of a weight, as far as it is to be trusted.
 float Newton::written(std::uint32_t slot, double claim, double scale, const Trust::Shares& trust) const {
-  const double doubt = threshold_ < claim ? threshold_ / claim : 1.0;
-  const double held_back = prior() / (evidence_of(slot).count + prior());
-  return active_.weight(slot) * static_cast<float>(scale * trust.of(doubt, held_back));
+  const double doubtful = Trust::doubtful(claim, threshold_);
+  const double held_back = Trust::held_back<double>(evidence_of(slot).count, prior());
+  return active_.weight(slot) * static_cast<float>(scale * trust.of(doubtful, held_back));
 }
 
 std::pair<double, double> Newton::take_progress() {

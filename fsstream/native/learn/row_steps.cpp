@@ -5,6 +5,7 @@
 #include "core/lanes.hpp"
 #include "core/multiversion.hpp"
 #include "learn/evidence.hpp"
+#include "learn/trust.hpp"
 
 namespace fsstream {
 
@@ -98,9 +99,8 @@ void doubt(const float* __restrict weights, std::size_t count, float prior, doub
     const float evidence = counts[j] + prior;
     const auto squared = static_cast<double>(weights[j] * weights[j] * unit_squared);
     const double claim = squared * squared * static_cast<double>(evidence);
-    const double share = threshold < claim ? threshold / claim : 1.0;
-    doubtful[j] = weights[j] * static_cast<float>(share);
-    held_back[j] = weights[j] * (prior / evidence);
+    doubtful[j] = weights[j] * static_cast<float>(Trust::doubtful(claim, threshold));
+    held_back[j] = weights[j] * Trust::held_back(counts[j], prior);
   }
 }
 

@@ -42,6 +42,13 @@ class Trust {
     double of(double d, double e) const;
   };
 
+  // d and e, of one feature as of many side by side (learn/row_steps.hpp).
+  static double doubtful(double claim, double threshold) { return threshold < claim ? threshold / claim : 1.0; }
+  template <class Real>
+  static Real held_back(Real count, Real prior) {
+    return prior / (count + prior);
+  }
+
   explicit Trust(const Loss& loss) : known_(loss.kind() != Loss::Kind::kHinge) {}
 
   // Of many rows one in eight says enough.
