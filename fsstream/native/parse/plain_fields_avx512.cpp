@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kMarks = 192;           // listed at once
 constexpr std::ptrdiff_t kLongestValue = 64;  // longer ones are not plain
+constexpr std::ptrdiff_t kLongestName = 1024;
+constexpr std::ptrdiff_t kLooked = 8192;  // bytes, however few marks are among them
 
 struct Found {
   std::uint32_t marks[kMarks + kView];  // counted from the first field
@@ -38,7 +40,8 @@ template <FieldShape kShape>
 inline std::size_t list_marks(const char* p, const char* last, Found& found, bool& more) {
   std::uint32_t* end = found.marks;
   more = true;
-  for (const char* view = p; more && view < last && end <= found.marks + kMarks - kView; view += kView) {
+  const char* const looked = last - p < kLooked ? last : p + kLooked;
+  for (const char* view = p; more && view < looked && end <= found.marks + kMarks - kView; view += kView) {
     const __m512i bytes = _mm512_loadu_si512(view);
     const std::uint64_t blanks = blanks_of(bytes);
     const std::uint64_t feeds = bytes_equal(bytes, '\n');
@@ -88,7 +91,7 @@ std::size_t find_fields(const char*& p, const char* last, const char* text, Foun
       ++p;
       continue;
     }
-    const bool is_plain = name_stop != p && stop - name_stop <= kLongestValue &&
+    const bool is_plain = name_stop != p && name_stop - p <= kLongestName && stop - name_stop <= kLongestValue &&
                           (kShape != FieldShape::kPair || name_stop != stop) &&
                           (kShape != FieldShape::kFeature || *stop != ':');
     if (!is_plain) {

@@ -148,3 +148,22 @@ def test_faults(make: Callable[[], Parser], line: bytes, column: int) -> None:
 def test_ngrams_too_long_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="--ngrams 17"):
         tokens.parser(FormatOptions(ngrams=17))
+
+
+@pytest.mark.parametrize(
+    ("make", "line", "more"),
+    [
+        (TokensParser, b"1 abc def %s x\n", b"0 a b c\n"),
+        (PairsParser, b"1 a:1 b:1 %s:2 x:1\n", b"0 a:1 c:1\n"),
+        (VwParser, b"1 | abc def %s x\n", b"-1 | a b c\n"),
+    ],
+)
+def test_a_long_name_amid_a_stream_is_refused_as_at_its_end(
+    make: Callable[[], Parser], line: bytes, more: bytes
+) -> None:
+    """Where many plain fields are in sight, a name of any length was taken for one of them."""
+    for length in (900, 1100, 65_000, 65_600, 200_000):
+        row = line % (b"n" * length)
+        alone, amid = parse(make(), row, True), parse(make(), row + more * 1000, True)
+        assert (alone.rows, amid.rows) == ((0, 1000) if length > 65_536 else (1, 1001))
+        assert [why for *_, why, _ in amid.bad] == [why for *_, why, _ in alone.bad]
