@@ -1,0 +1,87 @@
+// What a Newton learner selects, and what it writes of weights and intercept.
+#include <algorithm>
+#include <cmath>
+
+#include "core/errors.hpp"
+#include "learn/newton.hpp"
+
+namespace fsstream {
+
+double Newton::intercept() const {
+  const Calibration::Line found = line();
+  const double of_pass = found.slope * intercept_ + found.offset;
+  const FinalRefit* refitted = refit();
+  return refitted == nullptr ? of_pass : 0.5 * (of_pass + refitted->intercept);
+}
+
+// Of the rows so far, or nullptr where they are not kept.
+const FinalRefit* Newton::refit() const {
+  if (!kept_.whole() || kept_.rows().rows() == 0) return nullptr;
+  if (!refit_) {
+    std::vector<Key> candidates;
+    for (const ActiveSet::Entry& entry : active_.entries()) candidates.push_back(entry.key);
+    for (const ActiveSet::Entry& entry : left_.entries())
+      if (active_.find(entry.key, sketch_.home(entry.key)) == ActiveSet::kNone) candidates.push_back(entry.key);
+    std::sort(candidates.begin(), candidates.end());
+    refit_ = refit_best(kept_.rows(), candidates, k_, loss_, with_intercept_);
+  }
+  return &*refit_;
+}
+
+std::vector<Chosen> Newton::top() const {
+  for (const ActiveSet::Entry& entry : active_.entries())
+    if (!std::isfinite(entry.weight)) throw Diverged("the weights left the range of numbers\nscale the rows");
+  const FinalRefit* refitted = refit();
+  return refitted == nullptr ? top_of_pass() : top_of_refit(*refitted);
+}
+
+std::vector<Chosen> Newton::top_of_pass() const {
+  struct Candidate {
+    double claim;
+    std::uint32_t slot;
+    Chosen chosen;
+  };
+  std::vector<Candidate> all;
+  for (const ActiveSet::Entry& entry : active_.entries())
+    if (entry.weight != 0.0F)
+      all.push_back(
+          {claim_of(entry.slot, entry.weight), entry.slot, {entry.key, entry.weight, active_.name(entry.slot)}});
+  std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return a.claim != b.claim ? a.claim > b.claim : a.chosen.name < b.chosen.name;
+  });
+  if (all.size() > k_) all.resize(k_);
+  const double scale = line().slope * scale_.value;
+  const Trust::Shares trust = trust_.shares();
+  std::vector<Chosen> chosen;
+  for (Candidate& candidate : all) {
+    candidate.chosen.weight = written(candidate.slot, candidate.claim, scale, trust);
+    chosen.push_back(std::move(candidate.chosen));
+  }
+  return chosen;
+}
+
+std::vector<Chosen> Newton::top_of_refit(const FinalRefit& refit) const {
+  const double scale = line().slope * scale_.value;
+  const Trust::Shares trust = trust_.shares();
+  std::vector<Chosen> chosen;
+  for (std::size_t i = 0; i < refit.keys.size(); ++i) {
+    const Key key = refit.keys[i];
+    const std::uint32_t home = sketch_.home(key);
+    const std::uint32_t slot = active_.find(key, home);
+    const bool active = slot != ActiveSet::kNone;
+    const float of_pass = active ? written(slot, claim_of(slot, active_.weight(slot)), scale, trust) : 0.0F;
+    const auto weight = static_cast<float>(0.5 * (of_pass + refit.weights[i]));
+    if (weight != 0.0F)
+      chosen.push_back({key, weight, active ? active_.name(slot) : left_.name(left_.find(key, home))});
+  }
+  return chosen;
+}
+
+// What the pass says of a weight, as far as it is to be trusted.
+float Newton::written(std::uint32_t slot, double claim, double scale, const Trust::Shares& trust) const {
+  const double doubtful = Trust::doubtful(claim, threshold_);
+  const double held_back = Trust::held_back<double>(evidence_of(slot).count, prior());
+  return active_.weight(slot) * static_cast<float>(scale * trust.of(doubtful, held_back));
+}
+
+}  // namespace fsstream
