@@ -77,8 +77,7 @@ void ClassDescent::learn(const Row& row, std::size_t y, double h, float* scores)
   const double top = *std::max_element(chances_.begin(), chances_.end());
   double sum = 0.0;
   for (double& chance : chances_) sum += chance = fsstream::exp(chance - top);
-  progressive_loss_ += h * (fsstream::log(sum) + top - own);
-  progressive_weight_ += h;
+  progress_.add(fsstream::log(sum) + top - own, h);
   for (std::size_t c = 0; c < classes(); ++c) {
     const double coefficient = options_.learning_rate * h * ((c == y ? 1.0 : 0.0) - chances_[c] / sum);
     if (options_.l2 > 0.0) weights_[c]->shrink(1.0 - options_.learning_rate * options_.l2);
@@ -94,14 +93,8 @@ void ClassDescent::end_pass() {
   for (const auto& weights : weights_) weights->end_pass();
 }
 
-std::pair<double, double> ClassDescent::take_progress() {
-  const std::pair<double, double> progress{progressive_loss_, progressive_weight_};
-  progressive_loss_ = progressive_weight_ = 0.0;
-  return progress;
-}
-
 void ClassDescent::save(StateWriter& out) const {
-  const double numbers[] = {progressive_loss_, progressive_weight_, squares_, entries_};
+  const double numbers[] = {progress_.sum(), progress_.weight(), squares_, entries_};
   out.put("descent", std::span<const double>(numbers));
   out.put("intercepts", std::span<const double>(intercepts_));
   out.put("rows", std::span<const std::uint64_t>(&rows_, 1));
@@ -117,8 +110,7 @@ void ClassDescent::load(const StateReader& in) {
   meet_classes(intercepts.size());
   for (std::size_t c = 0; c < classes(); ++c) weights_[c]->load(PartReader(in, c));
   std::copy(intercepts.begin(), intercepts.end(), intercepts_.begin());
-  progressive_loss_ = numbers[0];
-  progressive_weight_ = numbers[1];
+  progress_.set(numbers[0], numbers[1]);
   squares_ = numbers[2];
   entries_ = numbers[3];
   rows_ = of_size(in.words("rows"), 1, "rows")[0];

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "learn/row_losses.hpp"
 #include "learn/sgd.hpp"
 #include "learn/weights.hpp"
 
@@ -39,7 +40,7 @@ class ClassDescent {
   void set_intercept(std::size_t c, double intercept) { intercepts_[c] = intercept; }
   std::uint64_t rows() const { return rows_; }
   std::size_t bytes() const;
-  std::pair<double, double> take_progress();
+  std::pair<double, double> take_progress() { return progress_.take(); }
   void end_pass();
 
   void save(StateWriter& out) const;
@@ -54,8 +55,7 @@ class ClassDescent {
   std::vector<std::unique_ptr<Weights>> weights_;
   std::vector<double> intercepts_;
   std::vector<double> chances_;
-  double progressive_loss_ = 0.0;
-  double progressive_weight_ = 0.0;
+  ProgressiveLoss progress_;
   double squares_ = 0.0;
   double entries_ = 0.0;
   std::uint64_t rows_ = 0;

@@ -112,8 +112,7 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
         "the weights left the range of numbers\nscale the rows (--normalize l2) or leave out columns of huge numbers",
         rows_ + 1);
   const RowLoss loss(loss_, score, target);
-  progressive_loss_ += importance * loss.value();
-  progressive_weight_ += importance;
+  progress_.add(loss.value(), importance);
   prior_.meet(loss_, loss.value(), target, importance);
   ++rows_;
   if (!repeats_) calibration_.meet(score, target, importance, rows_);

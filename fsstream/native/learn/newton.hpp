@@ -68,6 +68,7 @@
 #include "learn/kept_rows.hpp"
 #include "learn/loss.hpp"
 #include "learn/prior.hpp"
+#include "learn/row_losses.hpp"
 #include "learn/row_steps.hpp"
 #include "learn/trust.hpp"
 #include "learn/weights.hpp"
@@ -105,7 +106,7 @@ class Newton {
   std::size_t bytes() const;
   void allow(std::size_t memory) { memory_ = memory; }
   // Progressive loss since the last call, and the weight it was summed over.
-  std::pair<double, double> take_progress();
+  std::pair<double, double> take_progress() { return progress_.take(); }
 
   void save(StateWriter& out) const;
   void load(const StateReader& in);
@@ -178,8 +179,7 @@ class Newton {
   float load_ = 0.0F;       // evidence of others in a pair, as of the last prune
   double forget_;
   double fading_ = 1.0;  // factors of rows since all was last multiplied
-  double progressive_loss_ = 0.0;
-  double progressive_weight_ = 0.0;
+  ProgressiveLoss progress_;
   std::uint64_t rows_ = 0;
   std::uint64_t prunes_ = 0;
   bool repeats_ = false;  // rows come that were learned before

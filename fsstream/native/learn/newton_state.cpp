@@ -4,19 +4,13 @@
 
 namespace fsstream {
 
-std::pair<double, double> Newton::take_progress() {
-  const std::pair<double, double> progress{progressive_loss_, progressive_weight_};
-  progressive_loss_ = progressive_weight_ = 0.0;
-  return progress;
-}
-
 void Newton::save(StateWriter& out) const {
   const double numbers[] = {intercept_,
                             intercept_evidence_,
                             prior_.entries,
                             threshold_,
-                            progressive_loss_,
-                            progressive_weight_,
+                            progress_.sum(),
+                            progress_.weight(),
                             fading_,
                             prior_.losses,
                             prior_.plain_losses,
@@ -50,8 +44,7 @@ void Newton::load(const StateReader& in) {
   intercept_evidence_ = numbers[1];
   prior_ = {numbers[2], numbers[7], numbers[8], numbers[9], numbers[10]};
   threshold_ = numbers[3];
-  progressive_loss_ = numbers[4];
-  progressive_weight_ = numbers[5];
+  progress_.set(numbers[4], numbers[5]);
   fading_ = numbers[6];
   check_state(numbers[11] > 0.0 && numbers[12] >= 0.0 && numbers[14] >= 0.0);
   scale_.value = numbers[11];

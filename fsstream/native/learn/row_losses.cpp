@@ -39,11 +39,7 @@ void ProgressiveLoss::add(const Loss& loss, const Batch& batch, const float* sco
   const std::size_t rows = batch.rows();
   losses_.reserve(rows);
   row_losses(loss, scores, batch.targets.data(), rows, losses_.data());
-  for (std::size_t r = 0; r < rows; ++r) {
-    const double importance = batch.importance[r];
-    sum_ += importance * losses_[r];
-    weight_ += importance;
-  }
+  for (std::size_t r = 0; r < rows; ++r) add(losses_[r], batch.importance[r]);
 }
 
 }  // namespace fsstream

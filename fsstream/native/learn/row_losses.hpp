@@ -16,6 +16,11 @@ void row_losses(const Loss& loss, const float* scores, const float* targets, std
 // The loss of rows before they were learned, weighted by importance and summed in their order.
 class ProgressiveLoss {
  public:
+  void add(double loss, double importance) {
+    sum_ += importance * loss;
+    weight_ += importance;
+  }
+  // Those of a batch.
   void add(const Loss& loss, const Batch& batch, const float* scores);
   // What was summed since the last call, and the weight it was summed over.
   std::pair<double, double> take() { return {std::exchange(sum_, 0.0), std::exchange(weight_, 0.0)}; }

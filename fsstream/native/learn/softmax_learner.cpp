@@ -137,13 +137,13 @@ void SoftmaxLearner::learn(const Batch& batch, std::size_t row, std::size_t hash
   }
   ++rows_;
   find_shares(y);
+  double loss = 0.0;  // where there is but one class
   if (classes_ > 1) {
-    const double loss = kLogistic.value(scores_[y], 1.0);
-    progressive_loss_ += h * loss;
+    loss = kLogistic.value(scores_[y], 1.0);
     prior_.losses += h * loss;
     prior_.plain_losses += h * fsstream::log(static_cast<double>(classes_));
   }
-  progressive_weight_ += h;
+  progress_.add(loss, h);
   const double keep = (1.0 - options_.learning_rate * options_.l2) * options_.forget;
   if (keep < 1.0 && !options_.adaptive) shrink(keep);
   if (options_.forget < 1.0 && options_.adaptive) fade();

@@ -42,6 +42,7 @@
 #include "learn/class_features.hpp"
 #include "learn/class_steps.hpp"
 #include "learn/prior.hpp"
+#include "learn/row_losses.hpp"
 #include "sketch/class_sketch.hpp"
 
 namespace fsstream {
@@ -92,7 +93,7 @@ class SoftmaxLearner {
   const ActiveSet& kept() const { return kept_.names(); }
   std::uint64_t prunes() const { return prunes_; }
   std::size_t bytes() const;
-  std::pair<double, double> take_progress();
+  std::pair<double, double> take_progress() { return progress_.take(); }
 
   void save(StateWriter& out) const;
   void load(const StateReader& in);
@@ -155,8 +156,7 @@ class SoftmaxLearner {
   Prior prior_;
   double squares_ = 0.0;
   double entries_seen_ = 0.0;
-  double progressive_loss_ = 0.0;
-  double progressive_weight_ = 0.0;
+  ProgressiveLoss progress_;
   std::uint64_t rows_ = 0;
   std::uint64_t prunes_ = 0;
 

@@ -5,16 +5,9 @@
 
 namespace fsstream {
 
-std::pair<double, double> SoftmaxLearner::take_progress() {
-  const std::pair<double, double> progress{progressive_loss_, progressive_weight_};
-  progressive_loss_ = progressive_weight_ = 0.0;
-  return progress;
-}
-
 void SoftmaxLearner::save(StateWriter& out) const {
-  const double numbers[] = {scale_,        intercept_evidence_, prior_.entries,      squares_,
-                            entries_seen_, progressive_loss_,   progressive_weight_, fading_,
-                            prior_.losses, prior_.plain_losses};
+  const double numbers[] = {scale_,          intercept_evidence_, prior_.entries, squares_,      entries_seen_,
+                            progress_.sum(), progress_.weight(),  fading_,        prior_.losses, prior_.plain_losses};
   const std::uint64_t counts[] = {rows_, prunes_, sketch_.width()};
   out.put("softmax", std::span<const double>(numbers));
   out.put("rows", std::span<const std::uint64_t>(counts));
@@ -43,8 +36,7 @@ void SoftmaxLearner::load(const StateReader& in) {
   prior_.entries = numbers[2];
   squares_ = numbers[3];
   entries_seen_ = numbers[4];
-  progressive_loss_ = numbers[5];
-  progressive_weight_ = numbers[6];
+  progress_.set(numbers[5], numbers[6]);
   fading_ = numbers[7];
   prior_.losses = numbers[8];
   prior_.plain_losses = numbers[9];
