@@ -24,6 +24,7 @@ class Measured:
     seconds: float
     passes: int
     work: float = 0.0  # seconds of processor time
+    numpy: bool = False  # loaded, whatever it was for
 
 
 class Beginning(Protocol):

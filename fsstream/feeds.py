@@ -10,12 +10,11 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fsstream.algorithms.learner import Access, Task
 from fsstream.bad_records import row_fault
 from fsstream.config import split_class_weight
 from fsstream.errors import DataError, LimitError, UsageError, no_data
+from fsstream.numerics import np
 from fsstream.samples import check_labels, check_samples, labelled_lines
 from fsstream.stream_feed import Place, StreamFeed, bytes_of
 from fsstream.task import Labels, decide, make_map, start_labels

@@ -7,15 +7,15 @@ import resource
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fsstream.errors import LimitError
+from fsstream.numerics import np
 from fsstream.units import show_size
 
 if TYPE_CHECKING:
     from fsstream.sources import Block
 
-_PROGRAM = 24 << 20  # beside --memory: what is left of 64 MB when Python and its packages are there
+_STARTED = 40 << 20  # Python and its packages, numpy among them, which may come late or never
+_PROGRAM = 24 << 20  # beside --memory: what is left of 64 MB when these are there
 _ENTRY = 28  # bytes: key, value, name, and its place in the table that finds repeated ones
 _PAGE = os.sysconf("SC_PAGESIZE")
 
@@ -54,7 +54,7 @@ class Room:
     def __init__(self, memory: int, block_size: int) -> None:
         self._memory = memory
         self._block_size = block_size
-        self.most = resident_memory() + memory + _PROGRAM  # bytes of the process
+        self.most = max(resident_memory(), _STARTED) + memory + _PROGRAM  # bytes of the process
         self.per_entry = 0  # bytes that the learner needs for each entry of the longest row
 
     def check(self, block: Block, entries: int) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from fsstream._native import LinearModel, ProductModel, key_of_name, pair_key
 from fsstream.errors import UsageError
+from fsstream.numerics import np
 from fsstream.pairs import split_pair
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fsstream._native import Batch
     from fsstream.basis import Basis
     from fsstream.expansion import Expansion
+    from fsstream.numerics import Floats
     from fsstream.selection import Selection
 
     class Predictor(Protocol):
@@ -36,7 +37,7 @@ class Model:
     """What `select --model` writes. `kind` is `numbers`, `binary` or `classes`."""
 
     selection: Selection  # in output order, classes by their labels
-    intercepts: NDArray[np.float32]
+    raw_intercepts: Floats
     kind: str
     loss: str
     labels: tuple[str, ...]
@@ -50,7 +51,12 @@ class Model:
     @property
     def outputs(self) -> int:
         """Scores per row."""
-        return len(self.intercepts)
+        return len(self.raw_intercepts)
+
+    @cached_property
+    def intercepts(self) -> NDArray[np.float32]:
+        """One number, or one a class, as an array."""
+        return np.asarray(self.raw_intercepts)
 
     def keys(self) -> NDArray[np.uint64]:
         """The identity of each feature: 2-bit codes of k-mers, else what its name gives; of both factors."""

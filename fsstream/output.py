@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from fsstream._native import as_written
 from fsstream.errors import DataError, UsageError
 from fsstream.text import to_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fsstream.selection import Selection
 
@@ -47,23 +49,26 @@ def first_records(selection: Selection, count: int) -> list[dict[str, Any]]:
 
 def selection_records(selection: Selection, most: int | None = None) -> Iterator[dict[str, Any]]:
     """The records in output order; ranks start at 1 in each class, and end at `most`."""
-    names, weights = selection.names, list(selection.weights)
-    rank, current = 0, None
-    for index in selection.order:
-        label = None if selection.classes is None else selection.classes[index]
-        rank = rank + 1 if label == current else 1
-        current = label
-        if most is not None and rank > most:
-            if label is None:
-                return
-            continue
-        record: dict[str, Any] = {"rank": rank, "feature": names[index], "weight": weights[index]}
-        if label is not None:
-            record["class"] = label
-        if selection.groups is not None:
-            record["group"] = selection.groups[index]
-        record |= {key: column[index] for key, column in selection.extra.items()}
-        yield record
+    chosen = selection.ranked()
+    columns: dict[str, Sequence[Any]] = {
+        "rank": _ranks(chosen),
+        "feature": chosen.names,
+        "weight": as_written(chosen.raw_weights),
+    }
+    if chosen.classes is not None:
+        columns["class"] = chosen.classes
+    if chosen.groups is not None:
+        columns["group"] = chosen.groups
+    columns |= {key: as_written(column) for key, column in chosen.extra.items()}
+    for values in zip(*columns.values(), strict=True):
+        if most is None or values[0] <= most:
+            yield dict(zip(columns, values, strict=True))
+
+
+def _ranks(ranked: Selection) -> Sequence[int]:
+    if ranked.classes is None:
+        return range(1, len(ranked) + 1)
+    return [rank for _, members in groupby(ranked.classes) for rank, _ in enumerate(members, 1)]
 
 
 def selection_lines(selection: Selection) -> bytes:
@@ -114,9 +119,15 @@ def _parquet(records: list[dict[str, Any]]) -> bytes:
                 hint="write JSON Lines or CSV",
             )
     sink = pa.BufferOutputStream()
-    parquet.write_table(pa.Table.from_pylist(records), sink)
+    table = pa.Table.from_pylist(records)
+    parquet.write_table(table.cast(pa.schema([_in_32_bits(pa, field) for field in table.schema])), sink)
     written: bytes = sink.getvalue().to_pybytes()
     return written
+
+
+def _in_32_bits(pa: Any, field: Any) -> Any:
+    """Numbers with a fraction are 32-bit floats."""
+    return field.with_type(pa.float32()) if pa.types.is_floating(field.type) else field
 
 
 def _is_unicode(text: str) -> bool:

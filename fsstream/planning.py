@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from fsstream.beginning import Head
     from fsstream.config import SelectOptions
 
-READER = ("hashing", ("bits=1",))  # a backend that keeps nothing to speak of
+READER = "iht"  # with one feature: a backend that keeps nothing to speak of
 FIRST_TRIAL = 1 << 20  # bytes
 LONG_TRIAL = 3.0  # seconds of work: a larger trial would take too long
 GLIMPSE = 10.0  # seconds of work that one is watched for, to see its memory
@@ -150,18 +150,20 @@ def _estimate(options: SelectOptions, head: Head, parts: dict[str, int], path: P
     last = trials[-1]
     if last.size == head.size and head.share == 1:
         return {"memory": last.memory, "seconds": last.seconds, "passes": last.passes, "timed_on": 1.0}
-    reader, settings = READER
     reads = dataclasses.replace(
-        options, algo=reader, set=settings, loss=_reader_loss(head.task.loss), k=None, l1=None, l2=None,
+        options, algo=READER, set=(), loss=_reader_loss(head.task.loss), k=1, l1=None, l2=None,
         learning_rate=None, passes=None, intercept=None, init=None, workers=None, groups=None, valid=None,
         patience=None, shuffle=False,
     )  # fmt: skip
     columns = head.reading["format"] == "columns"  # which that backend does not read
     table = no_table if columns else _table_of(options, head)
-    inflight = 0 if columns else _run(reads, head, head.size, path).memory
-    apart = [
-        trial.memory - (0 if columns else _run(reads, head, trial.size, path).memory) for trial in trials
-    ]
+
+    def in_flight(size: int) -> int:
+        """What is in memory while rows are read, beside the learner."""
+        return 0 if columns else _run(reads, head, size, path, with_numpy=last.numpy).memory
+
+    inflight = in_flight(head.size)
+    apart = [trial.memory - in_flight(trial.size) for trial in trials]
     fixed = sum(size for what, size in parts.items() if "at most" not in what)
     learner = max(memory_at_end(apart, trials, head, table), fixed)
     if last.size < head.size:
@@ -207,7 +209,7 @@ def _trials(options: SelectOptions, head: Head, path: Path) -> list[Measured]:
     while True:
         size = head.size if 2 * size > head.size else size
         try:
-            trials.append(_run(alone, head, size, path))
+            trials.append(_run(alone, head, size, path, with_numpy=_writes_arrays(options)))
         except FsstreamError:
             if size == head.size:  # a beginning may hold one label only, the whole may not
                 raise
@@ -221,15 +223,21 @@ def _trials(options: SelectOptions, head: Head, path: Path) -> list[Measured]:
 
 def _glimpse(options: SelectOptions, head: Head, path: Path) -> Glimpse:
     """The memory that a run on all that was looked at has in its first seconds."""
+    with_numpy = _writes_arrays(options)
     options, place, _, rows = _trial(_alone(options), head, head.size, path)
-    return peak_within(options, place, rows, GLIMPSE)
+    return peak_within(options, place, rows, GLIMPSE, with_numpy=with_numpy)
 
 
-def _run(options: SelectOptions, head: Head, size: int, path: Path) -> Measured:
+def _run(options: SelectOptions, head: Head, size: int, path: Path, *, with_numpy: bool) -> Measured:
     options, place, written, rows = _trial(options, head, size, path)
-    summary = run_apart(options, place, rows)
+    summary = run_apart(options, place, rows, with_numpy=with_numpy)
     taken = (summary["peak_memory"], summary["seconds"], summary["passes"], summary["cpu_seconds"])
-    return Measured(written, *taken)
+    return Measured(written, *taken, numpy=summary["numpy"] is not None)
+
+
+def _writes_arrays(options: SelectOptions) -> bool:
+    """Whether the run will load numpy for files that a trial does not write."""
+    return options.model is not None or options.checkpoint is not None
 
 
 def _trial(

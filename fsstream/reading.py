@@ -11,14 +11,13 @@ import sys
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fsstream._native import Batch, NameFilter, count_lines, key_of_name
 from fsstream.bad_records import BadRecords
 from fsstream.config import KMER_FORMATS, USES, SelectOptions
 from fsstream.formats import detect, format_named, make_parser, most_entries, tables, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.memory import Room
+from fsstream.numerics import np
 from fsstream.pipeline import Parsed, parse_blocks
 from fsstream.rows import RowSource
 from fsstream.sources import PEEK_RECORDS, Input, Source, cut

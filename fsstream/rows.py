@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fsstream.errors import UsageError
+from fsstream.numerics import np
 from fsstream.pipeline import Parsed
 from fsstream.sources import Block
 from fsstream.text import to_text

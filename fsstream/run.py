@@ -319,6 +319,7 @@ class _Run:
         return {
             "fsstream": __version__,
             "python": ".".join(map(str, sys.version_info[:3])),
+            "numpy": getattr(sys.modules.get("numpy"), "__version__", None),  # many runs need none
             "options": model.options,
             "input": {
                 "files": self._reading.names,
@@ -339,7 +340,7 @@ class _Run:
             "selected": len(model.selection),
             "largest": first_records(model.selection, SHOWN_FEATURES),
             "course": self._course.points,
-            "intercepts": [float(value) for value in model.intercepts],
+            "intercepts": [float(value) for value in model.raw_intercepts],
             "backend": dict(self.learner.facts()),
             "notes": self._reading.notes,
             "resumes": self._saving.resumes,

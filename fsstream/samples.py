@@ -11,12 +11,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fsstream._native import Batch, key_of_name
 from fsstream.bad_records import row_fault
 from fsstream.config import InputOptions
 from fsstream.errors import DataError
+from fsstream.numerics import np
 from fsstream.pipeline import Parsed
 from fsstream.reading import Reading
 from fsstream.sources import Block

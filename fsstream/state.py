@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from fsstream.numerics import np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from array import array
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from fsstream.algorithms import BACKENDS, backend
 from fsstream.algorithms.learner import Common, Task
@@ -14,6 +14,7 @@ from fsstream.config import LEARNING_FIELDS
 from fsstream.errors import CorruptError, FsstreamError, LimitError, UsageError, fitting
 from fsstream.groups import read_groups
 from fsstream.model import Model, name_classes
+from fsstream.numerics import np
 from fsstream.option_fields import suggest
 from fsstream.parameters import parse_parameters
 from fsstream.task import TWO_CLASS_LOSSES, turned
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from fsstream.algorithms.learner import Learner
     from fsstream.config import SelectOptions
     from fsstream.feeds import Aim
+    from fsstream.numerics import Floats
 
 # Options a backend may have no use for, by field; each must not be given then.
 _BACKEND_OPTIONS = ("k", "learning_rate", "l1", "l2", "passes", "intercept", "workers", "init", "groups")
@@ -126,14 +128,14 @@ def model_of_learner(learner: Learner, labels: tuple[str, ...], *, with_state: b
     """What a learner knows now; `labels` are in the order that it knows them by."""
     selection, intercepts, ordered = learner.selection(), learner.intercepts(), labels
     stateful = with_state or learner.predicts_with_state
-    _check_finite(selection.weights, intercepts)
+    _check_finite(selection.raw_weights, intercepts)
     if turned(told["kind"], labels):
         ordered = labels[::-1]
-        selection = dataclasses.replace(selection, weights=-selection.weights)
-        intercepts = -intercepts
+        selection = dataclasses.replace(selection, raw_weights=_negated(selection.raw_weights))
+        intercepts = _negated(intercepts)
     return Model(
         selection=name_classes(selection, ordered).ranked(),
-        intercepts=intercepts,
+        raw_intercepts=intercepts,
         labels=ordered,
         basis=learner.basis(),
         state=learner.state() if stateful else None,
@@ -142,9 +144,13 @@ def model_of_learner(learner: Learner, labels: tuple[str, ...], *, with_state: b
     )
 
 
-def _check_finite(weights: NDArray[np.float32], intercepts: NDArray[np.float32]) -> None:
+def _negated(numbers: Floats) -> Floats:
+    return array("f", [-number for number in numbers])
+
+
+def _check_finite(weights: Floats, intercepts: Floats) -> None:
     """A model has numbers in it, or there is none."""
-    if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
+    if not (all(map(math.isfinite, weights)) and all(map(math.isfinite, intercepts))):
         raise FsstreamError(
             "the weights left the range of 32-bit numbers",
             hint="scale the features' values: they are tiny, or huge",

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,13 +33,15 @@ _LOOK_FOR_PARENT = 0.5
 _PATIENCE = 12  # times as long as it should work, on a machine that is busy with other things
 
 
-def run_apart(options: InputOptions, summary: Path, rows: int | None = None) -> dict[str, Any]:
+def run_apart(
+    options: InputOptions, summary: Path, rows: int | None = None, *, with_numpy: bool = False
+) -> dict[str, Any]:
     """The summary of a run, with `cpu_seconds`; FsstreamError with the message of one that failed.
 
-    Of Parquet the first `rows` are read, in whole batches.
+    Of Parquet the first `rows` are read, in whole batches. A run `with_numpy` loads it in any case.
     """
     before = _children_seconds()
-    with _started(options, summary, rows) as process:
+    with _started(options, summary, rows, with_numpy) as process:
         said = process.communicate()[1]
     if process.returncode:
         raise _error_of(process.returncode, said)
@@ -66,12 +69,14 @@ class Glimpse:
     settled: bool  # it ended, or needed no more for half of the time
 
 
-def peak_within(options: InputOptions, summary: Path, rows: int | None, seconds: float) -> Glimpse:
+def peak_within(
+    options: InputOptions, summary: Path, rows: int | None, seconds: float, *, with_numpy: bool
+) -> Glimpse:
     """What a run had while it worked for so many seconds."""
     peak = 0
     grew = worked = 0.0  # seconds of work
     ends = time.monotonic() + _PATIENCE * seconds
-    with _started(options, summary, rows) as process:
+    with _started(options, summary, rows, with_numpy) as process:
         try:
             while process.poll() is None and time.monotonic() < ends and worked < seconds:
                 worked = _seconds_of(process.pid)
@@ -100,7 +105,9 @@ def _seconds_of(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _started(options: InputOptions, summary: Path, rows: int | None = None) -> subprocess.Popen[str]:
+def _started(
+    options: InputOptions, summary: Path, rows: int | None = None, with_numpy: bool = False
+) -> subprocess.Popen[str]:
     process = subprocess.Popen(  # noqa: S603 - our own module, and a number
         [sys.executable, "-m", "fsstream.trial", str(os.getpid())],
         stdin=subprocess.PIPE,
@@ -109,7 +116,8 @@ def _started(options: InputOptions, summary: Path, rows: int | None = None) -> s
         text=True,
     )
     assert process.stdin is not None
-    json.dump({**dataclasses.asdict(options), "summary": str(summary), "rows": rows}, process.stdin)
+    wanted = {"summary": str(summary), "rows": rows, "with_numpy": with_numpy}
+    json.dump({**dataclasses.asdict(options), **wanted}, process.stdin)
     process.stdin.flush()
     process.stdin.close()
     process.stdin = None  # communicate would flush it again
@@ -133,6 +141,8 @@ def _main() -> None:
     return_freed_memory()  # as the command does
     given = json.load(sys.stdin)
     rows = given.pop("rows")
+    if given.pop("with_numpy"):
+        import_module("numpy")
     if rows is not None:
         from fsstream.parquet import ParquetSource
 

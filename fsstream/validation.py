@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fsstream.apply import evaluate_model
 from fsstream.errors import DataError
 from fsstream.model_file import parse_model
+from fsstream.numerics import np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

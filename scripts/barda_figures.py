@@ -84,7 +84,7 @@ def course(name: str, k: int, passes: Passes, until: int, point: Settings) -> Co
     mistakes = 0
     for number in range(until):
         batch, targets = passes[number]
-        mistakes += int(np.sum((learning.update(batch) > 0) != (targets > 0)))
+        mistakes += int(np.sum((np.asarray(learning.update(batch)) > 0) != (targets > 0)))
     right = accuracy(learning, passes.rows)
     return Course(right, mistakes, frozenset(learning.selection().raw_names))
 

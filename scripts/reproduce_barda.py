@@ -184,7 +184,7 @@ def drift(options: argparse.Namespace) -> None:
     curves = {}
     for algorithm in ("b-arda", "b-amd", "ofs", "sofs"):
         learning = learner(algorithm, 200, 1, Settings())
-        wrong = (learning.update(rows.batch()) > 0) != (rows.targets > 0)
+        wrong = (np.asarray(learning.update(rows.batch())) > 0) != (rows.targets > 0)
         parts = [wrong[i : i + window] for i in range(0, len(wrong), window)]
         curves[algorithm] = [(float(np.mean(part)), 0.0) for part in parts]
         print(

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
 from fsstream.algorithms.learner import Common, Task, parameter
-from fsstream.algorithms.merging import sketched
 from fsstream.algorithms.mission_parameters import (
     CELL,
     MissionParameters,
@@ -96,6 +95,8 @@ class Awm(SgdLearner):
 
     def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
         """The k largest beside the mean of the sketches."""
+        from fsstream.algorithms.merging import sketched
+
         return sketched.descent(shards, sketched.weight_median(self.k, _native.CountSketch(*self.shape)))
 
     @classmethod

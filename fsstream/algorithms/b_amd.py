@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
 from fsstream.algorithms.b_arda import SQUARES_DEPTH, Budgeted
-from fsstream.algorithms.merging.budgeted import b_amd
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,5 +30,7 @@ class BAmd(Budgeted):
 
     def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
         """Averaged weights beside the squares of all sub-gradients."""
+        from fsstream.algorithms.merging.budgeted import b_amd
+
         squares = _native.CountMin(SQUARES_DEPTH, self.width, self.seed) if self.width else None
         return b_amd(shards, k=self.k, squares_of=squares, **self.rule)

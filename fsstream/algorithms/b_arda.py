@@ -27,7 +27,6 @@ from fsstream.algorithms.budgeted import (
 )
 from fsstream.algorithms.feature_tables import numbered
 from fsstream.algorithms.learner import BINARY_LOSSES, Common, Task, parameter
-from fsstream.algorithms.merging.budgeted import b_arda
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,6 +122,8 @@ class BArda(Budgeted):
 
     def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
         """The sums of all gradients."""
+        from fsstream.algorithms.merging.budgeted import b_arda
+
         stores = None
         if self.width:
             stores = (

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from fsstream.algorithms.learner import Common, Learner, in_32_bits
 from fsstream.errors import CorruptError, LimitError, UsageError
+from fsstream.numerics import np
 from fsstream.selection import Selection
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from fsstream._native import Batch, OnlineLearner
     from fsstream.model import Model
+    from fsstream.numerics import Floats
     from fsstream.state import StateSink
 
 UNTUNED = 0.0  # the kernel finds eta from the length of the rows
@@ -40,7 +40,7 @@ class OnlineBackend(Learner):
         self.passes = passes
         self.passed = 0
 
-    def update(self, batch: Batch) -> NDArray[np.float32]:
+    def update(self, batch: Batch) -> Floats:
         """Learn the rows; return what they would have been given before."""
         return self.kernel.update(batch)
 
@@ -54,7 +54,7 @@ class OnlineBackend(Learner):
         names, weights = self.kernel.chosen()
         return Selection(names, weights)
 
-    def intercepts(self) -> NDArray[np.float32]:
+    def intercepts(self) -> Floats:
         """The one intercept; 0 without."""
         return in_32_bits([self.kernel.intercept])
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch
+    from fsstream.numerics import Floats
     from fsstream.state import StateSink
 
 NAME = 64  # bytes planned for a name and what is kept beside it
@@ -100,7 +101,7 @@ class ColumnLearner(Learner):
         kept = np.flatnonzero(weights)
         return Selection([names[i] for i in kept], weights[kept])
 
-    def intercepts(self) -> NDArray[np.float32]:
+    def intercepts(self) -> Floats:
         """The one intercept."""
         return np.array([self.chosen()[2]], np.float32)
 

@@ -7,16 +7,15 @@ Multitask Learning", ICML 2009; the baseline FH of the MISSION paper.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
-from fsstream.algorithms.merging import classes, sketched
 from fsstream.algorithms.sgd import SgdLearner, bounded, checked_l2, lanes_for, rate_of, softmax_kernel
 from fsstream.errors import LimitError, UsageError
+from fsstream.numerics import np
 from fsstream.selection import Selection
 
 if TYPE_CHECKING:
@@ -92,12 +91,12 @@ class Hashing(SgdLearner):
 
     def selection(self) -> Selection:
         """Nothing: a cell is not a feature."""
-        return Selection([], np.empty(0, dtype=np.float32))
+        return Selection([], array("f"))
 
     def scores(self, batch: _native.Batch) -> NDArray[np.float32]:
         """What the table says of the rows."""
         assert isinstance(self.kernel, _native.Sgd | _native.SoftmaxLearner)
-        return np.atleast_2d(self.kernel.predict(batch).T).T
+        return np.atleast_2d(np.asarray(self.kernel.predict(batch)).T).T
 
     def start_from(self, model: Model) -> None:
         """A model without state has none of the cells."""
@@ -108,6 +107,8 @@ class Hashing(SgdLearner):
 
     def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
         """The mean of the tables: a table is linear, so this is exact."""
+        from fsstream.algorithms.merging import classes, sketched
+
         if isinstance(self.kernel, _native.SoftmaxLearner):
             shape = classes.Shape(k=0, depth=1, seed=self.seed, exact=False, adaptive=False)
             return classes.softmax(shards, self.kernel.state(), shape)

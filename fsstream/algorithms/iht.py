@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
-from fsstream.algorithms.merging import sketched
 from fsstream.algorithms.sgd import SEAT, SgdLearner, bounded, checked_l2, rate_of
 from fsstream.errors import LimitError, UsageError
 
@@ -84,6 +83,8 @@ class Iht(SgdLearner):
 
     def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
         """The largest of the averaged weights, for each class."""
+        from fsstream.algorithms.merging import sketched
+
         if self.batch != 1:
             raise UsageError("learners with --set batch cannot be merged", hint="merge their models")
         store = sketched.accumulated(self.k, self.room) if self.room else sketched.thresholded(self.k)

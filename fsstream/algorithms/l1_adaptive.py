@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch, L1Ladder
+    from fsstream.numerics import Floats
     from fsstream.state import StateSink
 
 RUNGS = 16
@@ -90,7 +91,7 @@ class L1Adaptive(OnlineBackend):
             memory=self._common.memory,
         )
 
-    def update(self, batch: Batch) -> NDArray[np.float32]:
+    def update(self, batch: Batch) -> Floats:
         """Learn the rows on all rungs; the scores are those of the rung nearest to k so far."""
         return self.ladder.update(batch)
 
@@ -123,7 +124,7 @@ class L1Adaptive(OnlineBackend):
         names, weights = self.ladder.chosen()
         chosen = Selection(names, weights)
         kept = chosen.order[: self._common.k]
-        return Selection([names[i] for i in kept], weights[kept])
+        return Selection([names[i] for i in kept], chosen.weights[kept])
 
     def facts(self) -> Mapping[str, Any]:
         """The l1 weight that was found, and how many features it left before trimming."""

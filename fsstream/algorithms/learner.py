@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from array import array
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
 
 from fsstream.errors import UsageError
 from fsstream.state import collected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from fsstream._native import Batch
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fsstream.basis import Basis
     from fsstream.expansion import Expansion
     from fsstream.model import Model
+    from fsstream.numerics import Floats
     from fsstream.selection import Selection
     from fsstream.state import StateSink
 
@@ -34,10 +35,9 @@ BINARY_LOSSES = ("logistic", "squared-hinge", "hinge")
 ALL_LOSSES = (*BINARY_LOSSES, "squared", "softmax")
 
 
-def in_32_bits(numbers: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float32]:
+def in_32_bits(numbers: Iterable[float]) -> array[float]:
     """Intercepts. What is larger becomes infinite, which is told when a model is made of it."""
-    with np.errstate(over="ignore"):
-        return np.array(numbers, dtype=np.float32)
+    return array("f", numbers)
 
 
 class Access(Enum):
@@ -134,7 +134,7 @@ class Learner(ABC):
     def __init__(self, common: Common, parameters: Any, task: Task) -> None: ...
 
     @abstractmethod
-    def update(self, batch: Batch) -> NDArray[np.float32] | None:
+    def update(self, batch: Batch) -> Floats | None:
         """Learn the rows; return the scores they had before each was learned, if there are any."""
 
     def end_pass(self) -> bool:
@@ -156,7 +156,7 @@ class Learner(ABC):
         """Exactly k features, fewer only when fewer have a non-zero weight."""
 
     @abstractmethod
-    def intercepts(self) -> NDArray[np.float32]:
+    def intercepts(self) -> Floats:
         """One number, or one a class; zeros without an intercept."""
 
     def basis(self) -> Basis | Expansion | None:

@@ -24,8 +24,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task
 from fsstream.algorithms.mission_parameters import (
@@ -48,14 +46,16 @@ from fsstream.algorithms.mission_parameters import (
 from fsstream.algorithms.sgd import SEAT, SgdLearner, checked_l2, lanes_for, rate_of, softmax_kernel
 from fsstream.algorithms.stability import Bootstrap
 from fsstream.errors import CorruptError, LimitError, UsageError
+from fsstream.numerics import np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from fsstream.algorithms.merging.shards import Shards
     from fsstream.algorithms.sgd import Kernel
+    from fsstream.numerics import Floats
     from fsstream.selection import Selection
     from fsstream.state import StateSink
 
@@ -103,7 +103,7 @@ class Mission(SgdLearner):
             lambda: self._kernel(common, parameters, task), parameters.stability, common.seed
         )
 
-    def update(self, batch: _native.Batch) -> NDArray[np.float32]:
+    def update(self, batch: _native.Batch) -> Floats:
         """Learn the rows, with their pairs if asked for; return what they would have been given before."""
         if self.parameters.interactions == 1:
             return self._learn(batch)
@@ -114,7 +114,7 @@ class Mission(SgdLearner):
             scores.append(self._learn(pairs))
         return joined(scores)
 
-    def _learn(self, batch: _native.Batch) -> NDArray[np.float32]:
+    def _learn(self, batch: _native.Batch) -> Floats:
         scores = self.kernel.update(batch)
         self.bootstrap.update(batch)
         return scores
@@ -266,16 +266,17 @@ class Mission(SgdLearner):
         return plan
 
 
-def joined(parts: list[NDArray[np.float32]]) -> NDArray[np.float32]:
+def joined(parts: Sequence[Floats]) -> NDArray[np.float32]:
     """Scores of the parts of a batch; a class that an early part had not met yet scored -inf."""
-    if not parts:
+    arrays = [np.asarray(part) for part in parts]
+    if not arrays:
         return np.empty(0, np.float32)
-    if parts[0].ndim == 1:
-        return np.concatenate(parts)
-    widest = parts[-1].shape[1]
+    if arrays[0].ndim == 1:
+        return np.concatenate(arrays)
+    widest = arrays[-1].shape[1]
     return np.concatenate(
         [
             np.pad(part, ((0, 0), (0, widest - part.shape[1])), constant_values=-np.float32(np.inf))
-            for part in parts
+            for part in arrays
         ]
     )

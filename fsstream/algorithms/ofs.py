@@ -18,7 +18,6 @@ from fsstream.algorithms.budgeted import (
     required_k,
     ridge_of,
 )
-from fsstream.algorithms.merging.budgeted import ofs
 from fsstream.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,6 +59,8 @@ class Ofs(OnlineBackend):
 
     def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
         """The k largest of the averaged weights."""
+        from fsstream.algorithms.merging.budgeted import ofs
+
         return ofs(shards, k=self.k)
 
     @classmethod

@@ -12,10 +12,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fsstream.algorithms.learner import Learner
 from fsstream.errors import DivergedError, LimitError
+from fsstream.numerics import np
 from fsstream.selection import Selection
 from fsstream.state import Prefixed, under
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from fsstream.algorithms.merging.shards import Shards
     from fsstream.basis import Basis
     from fsstream.expansion import Expansion
+    from fsstream.numerics import Floats
     from fsstream.state import StateSink
 
 
@@ -59,7 +59,7 @@ class OneVersusRest(Learner):
         self._grow(len(task.labels))
         self.rows_a_step = max((learner.rows_a_step for learner in self._learners), default=1)
 
-    def update(self, batch: Batch) -> NDArray[np.float32] | None:
+    def update(self, batch: Batch) -> Floats | None:
         if self._task.targets is not None:  # rows are features, the samples have their targets
             for learner in self._learners:
                 learner.update(batch)
@@ -111,13 +111,13 @@ class OneVersusRest(Learner):
         extra_names = parts[0].extra if parts else {}
         return Selection(
             raw_names=[name for part in parts for name in part.raw_names],
-            weights=np.concatenate([part.weights for part in parts] or [np.empty(0, np.float32)]),
+            raw_weights=np.concatenate([part.weights for part in parts] or [np.empty(0, np.float32)]),
             classes=[index for index, part in enumerate(parts) for _ in part.raw_names],
             groups=_joined([part.groups for part in parts]),
             extra={name: np.concatenate([part.extra[name] for part in parts]) for name in extra_names},
         )
 
-    def intercepts(self) -> NDArray[np.float32]:
+    def intercepts(self) -> Floats:
         return np.array([learner.intercepts()[0] for learner in self._learners], dtype=np.float32)
 
     def basis(self) -> Basis | Expansion | None:
@@ -192,7 +192,7 @@ class OneVersusRest(Learner):
         )
 
 
-def _not_met(rows: int, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+def _not_met(rows: int, scores: Floats) -> Floats:
     """Scores that begin after so many rows: before them nobody knew of the class."""
     return np.pad(scores, (rows, 0), constant_values=-np.float32(np.inf)) if rows else scores
 

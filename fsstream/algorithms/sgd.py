@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from fsstream._native import ClassDescent, Newton, SoftmaxLearner, class_lanes
 from fsstream.algorithms.learner import Common, Learner, Task, in_32_bits
 from fsstream.errors import CorruptError, UsageError
+from fsstream.numerics import np
 from fsstream.selection import Selection
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from fsstream._native import Batch, Bear, Sgd
     from fsstream.model import Model
+    from fsstream.numerics import Floats
     from fsstream.state import StateSink
 
     Kernel = Sgd | Newton | SoftmaxLearner | ClassDescent | Bear
@@ -40,7 +40,7 @@ class SgdLearner(Learner):
         self.tolerance = tolerance
         self.pass_losses: list[float] = []
 
-    def update(self, batch: Batch) -> NDArray[np.float32]:
+    def update(self, batch: Batch) -> Floats:
         """Learn the rows; return what they would have been given before."""
         return self.kernel.update(batch)
 
@@ -82,7 +82,7 @@ class SgdLearner(Learner):
         """The k best, of each class when there are several."""
         return Selection(*self.kernel.top())
 
-    def intercepts(self) -> NDArray[np.float32]:
+    def intercepts(self) -> Floats:
         """The one intercept, or one a class."""
         if isinstance(self.kernel, SoftmaxLearner | ClassDescent):
             return in_32_bits(self.kernel.intercepts)

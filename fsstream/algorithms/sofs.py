@@ -16,7 +16,6 @@ from fsstream import _native
 from fsstream.algorithms.budgeted import UNTUNED, OnlineBackend, required_k
 from fsstream.algorithms.feature_tables import numbered
 from fsstream.algorithms.learner import Common, Task, parameter
-from fsstream.algorithms.merging.budgeted import sofs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,6 +56,8 @@ class Sofs(OnlineBackend):
 
     def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
         """Averaged weights of the features that all shards together are surest of."""
+        from fsstream.algorithms.merging.budgeted import sofs
+
         return sofs(shards, k=self.k)
 
     @classmethod

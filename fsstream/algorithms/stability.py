@@ -9,11 +9,11 @@ Draws come from the seed, the replicate and the number of the row alone.
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fsstream.algorithms.row_draws import draws
+from fsstream.numerics import np
 from fsstream.state import Prefixed, under
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fsstream.state import StateSink
 
 # Chances that a row is drawn 0, 1, ... 11 times or fewer.
-_CHANCES = np.cumsum([math.exp(-1) / math.factorial(times) for times in range(12)])
+_CHANCES = list(accumulate(math.exp(-1) / math.factorial(times) for times in range(12)))
 
 
 def poisson_draws(seed: int, replicate: int, first: int, rows: int) -> NDArray[np.float32]:

@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import os
 import sys
-import threading
 from importlib import import_module
 from typing import NoReturn
 
@@ -69,13 +68,21 @@ def main() -> NoReturn:
     streams.prepare()
     # numpy's library would start threads for products that are never taken here, and let them spin.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    status = run(sys.argv[1:])
-    if threading.active_count() > 1:
-        # A reader is stuck in a pipe that says nothing: the interpreter would wait for it, or tear it apart.
-        atexit._run_exitfuncs()
-        sys.stderr.flush()
-        os._exit(status)
-    sys.exit(status)
+    _leave(run(sys.argv[1:]))
+
+
+def _leave(status: int) -> NoReturn:
+    """End here: taking the interpreter apart would take longer than the output of a small run.
+
+    It would also wait for a reader that is stuck in a pipe that says nothing, or pull its floor away.
+    """
+    atexit._run_exitfuncs()
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        status = status or FsstreamError.exit_code
+    os._exit(status)
 
 
 def run(arguments: list[str]) -> int:

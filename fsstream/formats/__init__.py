@@ -83,7 +83,7 @@ def settle(name: str, options: FormatOptions, beginning: Sequence[Block]) -> For
     return options if decide is None else cast("FormatOptions", decide(options, beginning))
 
 
-def take_of(name: str) -> Callable[[bytes, int], tuple[int, int]] | None:
+def take_of(name: str) -> Callable[[Buffer, int], tuple[int, int]] | None:
     """How the format takes at most so many whole records off the front of data: their number, their bytes.
 
     None: a record is a line.
@@ -91,4 +91,4 @@ def take_of(name: str) -> Callable[[bytes, int], tuple[int, int]] | None:
     if name not in FORMATS:
         return None
     take = getattr(format_named(name), "take", None)
-    return cast("Callable[[bytes, int], tuple[int, int]] | None", take)
+    return cast("Callable[[Buffer, int], tuple[int, int]] | None", take)

@@ -17,10 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fsstream._native import count_lines
 from fsstream.errors import DataError
+from fsstream.numerics import np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

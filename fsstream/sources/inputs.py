@@ -13,10 +13,11 @@ import re
 import stat
 import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from fsstream._native import RunningDigest, count_lines
+from fsstream._native import RunningDigest, count_lines, take_records
 from fsstream.errors import DataError, FsstreamError, UsageError
 from fsstream.sources.ahead import Ahead
 from fsstream.sources.blocks import (
@@ -34,11 +35,14 @@ from fsstream.sources.raw import RawStream
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from typing_extensions import Buffer
+
     from fsstream.sources.blocks import Head
 
-    Take = Callable[[bytes, int], tuple[int, int]]
+    Take = Callable[[Buffer, int], tuple[int, int]]  # how many whole records at the front, and their bytes
 
 STDIN = "-"
+take_lines = partial(take_records, "lines")
 PEEK_RECORDS = 10_000
 _SOMETHING = re.compile(rb"\S")
 PEEK_BYTES = 16 << 20  # of a pipe held until they are read: memory that no option counts
@@ -189,7 +193,7 @@ class Stream:
         while True:
             self._look(size)
             have = len(self._ahead)
-            more, length = take(bytes(self._ahead.view(end, size)), records - found)
+            more, length = take(self._ahead.view(end, size), records - found)
             found, end = found + more, end + length
             if not found and size == limit:
                 limit, enough = longest, 1
@@ -219,14 +223,6 @@ class Stream:
     def close(self) -> None:
         """Close the file."""
         self._raw.close()
-
-
-def take_lines(data: bytes, records: int) -> tuple[int, int]:
-    """Of at most `records` whole lines at the front: how many, and their bytes."""
-    end = found = 0
-    while found < records and (at := data.find(b"\n", end)) >= 0:
-        end, found = at + 1, found + 1
-    return found, end
 
 
 class Input:

@@ -52,6 +52,17 @@ def test_output_model_and_summary_appear_together(data: Path, tmp_path: Path) ->
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.svm", "model", "output", "summary"]
 
 
+@pytest.mark.parametrize("algo", ["mission", "iht", "awm", "bear", "b-arda", "ofs", "sofs"])
+@pytest.mark.parametrize("labels", ["01", "10"])
+def test_a_plain_run_does_not_wait_for_numpy(algo: str, labels: str, tmp_path: Path) -> None:
+    rows = "".join(f"{labels[i % 2]} a:1 {'bc'[i % 2]}:1\n" for i in range(50))
+    done = fsstream(
+        "select", "--algo", algo, "--k", "2", "--summary", str(tmp_path / "summary"), stdin=rows.encode()
+    )
+    assert len(done.stdout.splitlines()) == 2
+    assert json.loads((tmp_path / "summary").read_bytes())["numpy"] is None
+
+
 @pytest.mark.parametrize(
     ("stdin", "arguments", "status", "message"),
     [

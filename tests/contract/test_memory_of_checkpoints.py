@@ -30,9 +30,10 @@ def test_a_checkpoint_is_no_second_copy(tmp_path: Path) -> None:
             print(number % 2, *(rng.getrandbits(40) for _ in range(50)), file=file)
     common = ("select", str(rows), "--format", "tokens", "--k", "10", "--threads", "1", "--memory", "200MB")
     common += ("--block-size", "10000", "--set", "active=estimated")
-    program = peak(tmp_path, *common, "--set", "sketch_width=64")
+    saves = ("--checkpoint", str(saved), "--checkpoint-every", "300KB")
+    program = peak(tmp_path, *common, *saves, "--set", "sketch_width=64")
     sketch = ("--set", f"sketch_width={CELLS}", "--set", "sketch_depth=3")
-    saving = peak(tmp_path, *common, *sketch, "--checkpoint", str(saved), "--checkpoint-every", "300KB")
+    saving = peak(tmp_path, *common, *sketch, *saves)
     assert saved.stat().st_size > SKETCH
     assert SKETCH * 0.9 < saving - program < SKETCH * 1.25
     assert SKETCH * 0.9 < peak(tmp_path, "resume", str(saved)) - program < SKETCH * 1.25

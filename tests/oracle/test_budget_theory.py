@@ -60,7 +60,7 @@ def test_theorem_1(data, run):
         h = DELTA + np.sqrt(oracle.squares)
         error = max(error, float(np.sqrt(np.sum(h * (oracle.w - oracle.z) ** 2))))
         oracle.step(x, y)
-    scores = kernel.update(batch_of(rows, targets))
+    scores = np.asarray(kernel.update(batch_of(rows, targets)))
     suffered = ridge + sum(value(loss, float(u), y) for u, y in zip(scores, targets, strict=True))
     roots = float(np.sqrt(oracle.squares).sum())
     for rival in rivals(d, budget, oracle.w):
@@ -86,7 +86,7 @@ def test_theorem_2(data, run):
         oracle.step(x, y)
         errors += float(np.sum(oracle.h * np.abs(oracle.z - oracle.w)))
         path.append(oracle.w)
-    scores = kernel.update(batch_of(rows, targets))
+    scores = np.asarray(kernel.update(batch_of(rows, targets)))
     suffered = ridge + sum(value(loss, float(u), y) for u, y in zip(scores, targets, strict=True))
     roots = float(np.sqrt(oracle.squares).sum())
     for rival in rivals(d, budget, oracle.w):
@@ -116,7 +116,7 @@ def test_the_bounds_tell_learning_from_its_absence(name, twin):
         if twin is BAmd:
             farthest = max(farthest, float(np.max(np.abs(rival - oracle.w))))
     kernel = _native.budgeted(name, loss="hinge", budget=d, eta=1.0, delta=DELTA)
-    scores = kernel.update(batch_of(rows, targets))
+    scores = np.asarray(kernel.update(batch_of(rows, targets)))
     roots = float(np.sqrt(oracle.squares).sum())
     bound = DELTA / 2 * float(rival @ rival) + (farthest**2 / 2 + 1) * roots
     best = losses_of(rival, rows, targets, "hinge", 0.0)
@@ -147,7 +147,7 @@ def test_truncation_by_magnitude_loses_frequent_discriminative_features(seed):
     found, right = {}, {}
     for weighted in (True, False):
         kernel = _native.budgeted("b-arda", loss="squared-hinge", budget=10, eta=0.3, weighted=weighted)
-        scores = kernel.update(batch_of(rows, targets))
+        scores = np.asarray(kernel.update(batch_of(rows, targets)))
         found[weighted] = sum(int(name) < 10 for name in kernel.chosen()[0])
         right[weighted] = float(np.mean((scores[500:] > 0) == (targets[500:] > 0)))
     assert found[True] >= 9

@@ -1,4 +1,7 @@
-// Numpy arrays that own what the core computed, and learner state as a dict of them.
+// What the core computed as arrays that own it, and learner state as a dict of them.
+//
+// What every run asks for comes as a memoryview, and weights as an array.array, which can be pickled, too:
+// a small run must not wait until numpy is loaded.
 #pragma once
 
 #include <nanobind/stl/string.h>
@@ -15,6 +18,8 @@
 #include "learn/weights.hpp"
 
 namespace fsstream {
+
+using Floats = nb::ndarray<nb::memview, float, nb::ndim<1>>;
 
 template <class T>
 nb::ndarray<nb::numpy, T> owned_array(std::span<const T> values) {
@@ -37,7 +42,7 @@ nb::ndarray<nb::numpy, float, nb::ndim<2>> matrix_of(std::size_t rows, std::size
 }
 
 template <class Fill>
-nb::ndarray<nb::numpy, float, nb::ndim<1>> scores_of(const Batch& batch, Fill fill) {
+Floats scores_of(const Batch& batch, Fill fill) {
   auto* scores = new float[batch.rows()];
   nb::capsule owner(scores, [](void* p) noexcept { delete[] static_cast<float*>(p); });
   {
@@ -45,6 +50,12 @@ nb::ndarray<nb::numpy, float, nb::ndim<1>> scores_of(const Batch& batch, Fill fi
     fill(scores);
   }
   return {scores, {batch.rows()}, owner};
+}
+
+// An array.array.
+inline nb::object float_array(std::span<const float> values) {
+  const nb::bytes copy(values.data(), values.size_bytes());
+  return nb::module_::import_("array").attr("array")("f", copy);
 }
 
 // Names and weights.
@@ -55,7 +66,7 @@ inline nb::tuple columns_of(const std::vector<Chosen>& chosen) {
     names.append(nb::bytes(feature.name.data(), feature.name.size()));
     weights.push_back(feature.weight);
   }
-  return nb::make_tuple(names, owned_array(std::span<const float>(weights.span())));
+  return nb::make_tuple(names, float_array(weights.span()));
 }
 
 // Names of features and the other names that were met on their keys.

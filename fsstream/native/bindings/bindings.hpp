@@ -27,10 +27,10 @@ void bind_parse(nb::module_& m);
 void bind_parse_records(nb::module_& m);
 void bind_write(nb::module_& m);
 
-// A numpy view of core memory, alive as long as its owner; read-only unless T is mutable.
-template <class T>
-nb::ndarray<nb::numpy, const T> view_of(const Buffer<T>& buffer, nb::handle owner) {
-  return nb::ndarray<nb::numpy, const T>(buffer.data(), {buffer.size()}, owner);
+// A read-only view of core memory, alive as long as its owner.
+template <class T, class Kind = nb::numpy>
+nb::ndarray<Kind, const T> view_of(const Buffer<T>& buffer, nb::handle owner) {
+  return nb::ndarray<Kind, const T>(buffer.data(), {buffer.size()}, owner);
 }
 
 template <class T>

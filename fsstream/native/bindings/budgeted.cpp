@@ -20,7 +20,7 @@ namespace fsstream {
 
 namespace {
 
-nb::ndarray<nb::numpy, float, nb::ndim<1>> update(OnlineLearner& learner, const Batch& batch) {
+Floats update(OnlineLearner& learner, const Batch& batch) {
   return scores_of(batch, [&](float* scores) { learner.update(batch, scores); });
 }
 

@@ -207,7 +207,9 @@ void bind_core(nb::module_& m) {
       .def_prop_ro("importance",
                    [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).importance, self); })
       .def_prop_ro("label_values",
-                   [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).label_values, self); })
+                   [](nb::handle_t<Batch> self) {
+                     return view_of<double, nb::memview>(nb::cast<Batch&>(self).label_values, self);
+                   })
       .def_prop_ro("records", [](nb::handle_t<Batch> self) { return view_of(nb::cast<Batch&>(self).records, self); })
       .def_prop_ro("skipped_windows", [](const Batch& batch) { return batch.skipped_windows; })
       .def_prop_ro("collisions", [](const Batch& batch) { return batch.collisions; })

@@ -75,11 +75,11 @@ Sgd identity(const std::string& loss, std::size_t k, std::size_t batch, double l
   return {Loss(loss), options, batched(std::make_unique<RememberingWeights<WeightTable>>(WeightTable(), k), batch)};
 }
 
-nb::ndarray<nb::numpy, float, nb::ndim<1>> update(Sgd& sgd, const Batch& batch) {
+Floats update(Sgd& sgd, const Batch& batch) {
   return scores_of(batch, [&](float* scores) { sgd.update(batch, scores); });
 }
 
-nb::ndarray<nb::numpy, float, nb::ndim<1>> predict(Sgd& sgd, const Batch& batch) {
+Floats predict(Sgd& sgd, const Batch& batch) {
   return scores_of(batch, [&](float* scores) { sgd.predict(batch, scores); });
 }
 
@@ -103,7 +103,7 @@ nb::tuple class_top(const ClassDescent& descent) {
       classes.append(c);
       weights.push_back(chosen.weight);
     }
-  return nb::make_tuple(names, owned_array(std::span<const float>(weights.span())), classes);
+  return nb::make_tuple(names, float_array(weights.span()), classes);
 }
 
 // Sums over the classes.

@@ -8,7 +8,7 @@ namespace fsstream {
 
 namespace {
 
-nb::ndarray<nb::numpy, float, nb::ndim<1>> update(Newton& newton, const Batch& batch) {
+Floats update(Newton& newton, const Batch& batch) {
   return scores_of(batch, [&](float* scores) { newton.update(batch, scores); });
 }
 

@@ -90,7 +90,9 @@ void bind_tables(nb::module_& m) {
 nb::tuple take_records(std::string_view form, nb::handle buffer, std::size_t most) {
   const LentText text = lend(buffer);
   Taken taken;
-  if (form == "fasta") {
+  if (form == "lines") {
+    taken = take_lines(text.view, most);
+  } else if (form == "fasta") {
     taken = take_fasta(text.view, most);
   } else if (form == "fastq") {
     taken = take_fastq(text.view, most);

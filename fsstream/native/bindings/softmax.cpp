@@ -29,7 +29,7 @@ nb::tuple top(SoftmaxLearner& learner) {
     classes.append(chosen.c);
     weights.push_back(chosen.weight);
   }
-  return nb::make_tuple(names, owned_array(std::span<const float>(weights.span())), classes);
+  return nb::make_tuple(names, float_array(weights.span()), classes);
 }
 
 nb::dict counts(const SoftmaxLearner& learner) {

@@ -36,6 +36,14 @@ struct Taken {
 
 inline constexpr std::size_t kAllRecords = ~std::size_t{0};
 
+// The whole lines at the front, at most so many.
+inline Taken take_lines(std::string_view text, std::size_t most) {
+  Taken taken;
+  for (std::size_t feed; taken.records < most; ++taken.records, taken.bytes = feed + 1)
+    if ((feed = text.find('\n', taken.bytes)) == text.npos) break;
+  return taken;
+}
+
 inline bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
 // Past the empty lines at `p`.
