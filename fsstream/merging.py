@@ -168,5 +168,4 @@ def _largest(selection: Selection, k: int | None) -> Selection:
         if selection.weights[index] and (k is None or taken.get(label, 0) < k):
             taken[label] = taken.get(label, 0) + 1
             kept.append(index)
-    classes = None if selection.classes is None else [str(selection.classes[index]) for index in kept]
-    return Selection([selection.raw_names[index] for index in kept], selection.weights[kept], classes)
+    return selection.at(kept)

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from fsstream.selection import Selection
 
 
+_LINE = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
+
+
 def json_line(record: dict[str, Any]) -> bytes:
     """One object, one line. Lone surrogates (bytes that are not UTF-8) become escapes."""
     try:
-        return orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
+        return orjson.dumps(record, option=_LINE)
     except orjson.JSONEncodeError:
         return json.dumps(record, separators=(",", ":"), default=_plain).encode() + b"\n"
 
@@ -35,20 +38,22 @@ def _plain(number: Any) -> float | int:
 
 def json_text(record: dict[str, Any]) -> bytes:
     """One object over several lines, for files that people look at too."""
-    options = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
     try:
-        return orjson.dumps(record, option=options)
+        return orjson.dumps(record, option=_LINE | orjson.OPT_INDENT_2)
     except orjson.JSONEncodeError:
         return json.dumps(record, indent=2, default=_plain).encode() + b"\n"
 
 
 def first_records(selection: Selection, count: int) -> list[dict[str, Any]]:
-    """The records of the first ranks."""
-    return list(selection_records(selection, count))
+    """The records of the first ranks of each class."""
+    chosen = selection.ranked()
+    return list(
+        selection_records(chosen.at([place for place, rank in enumerate(_ranks(chosen)) if rank <= count]))
+    )
 
 
-def selection_records(selection: Selection, most: int | None = None) -> Iterator[dict[str, Any]]:
-    """The records in output order; ranks start at 1 in each class, and end at `most`."""
+def selection_records(selection: Selection) -> Iterator[dict[str, Any]]:
+    """The records in output order; ranks start at 1 in each class."""
     chosen = selection.ranked()
     columns: dict[str, Sequence[Any]] = {
         "rank": _ranks(chosen),
@@ -61,8 +66,7 @@ def selection_records(selection: Selection, most: int | None = None) -> Iterator
         columns["group"] = chosen.groups
     columns |= {key: as_written(column) for key, column in chosen.extra.items()}
     for values in zip(*columns.values(), strict=True):
-        if most is None or values[0] <= most:
-            yield dict(zip(columns, values, strict=True))
+        yield dict(zip(columns, values, strict=True))
 
 
 def _ranks(ranked: Selection) -> Sequence[int]:

@@ -80,15 +80,17 @@ class Selection:
 
     def ranked(self) -> Selection:
         """The same features in output order."""
-        order, weights = self.order, self.raw_weights
-        if order == list(range(len(self))):
-            return self
+        return self if self.order == list(range(len(self))) else self.at(self.order)
+
+    def at(self, places: Sequence[int]) -> Selection:
+        """The features at these places."""
+        weights = self.raw_weights
         return Selection(
-            [self.raw_names[i] for i in order],
-            array("f", [weights[i] for i in order]),
-            None if self.classes is None else [self.classes[i] for i in order],  # type: ignore[arg-type]
-            None if self.groups is None else [self.groups[i] for i in order],
-            {key: column[order] for key, column in self.extra.items()},
+            [self.raw_names[i] for i in places],
+            array("f", [weights[i] for i in places]),
+            None if self.classes is None else [self.classes[i] for i in places],  # type: ignore[arg-type]
+            None if self.groups is None else [self.groups[i] for i in places],
+            {key: column[places] for key, column in self.extra.items()},
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -121,10 +121,8 @@ class L1Adaptive(OnlineBackend):
 
     def selection(self) -> Selection:
         """The k largest |weight| of the rung chosen, or all of them without --k."""
-        names, weights = self.ladder.chosen()
-        chosen = Selection(names, weights)
-        kept = chosen.order[: self._common.k]
-        return Selection([names[i] for i in kept], chosen.weights[kept])
+        chosen = Selection(*self.ladder.chosen())
+        return chosen.at(chosen.order[: self._common.k])
 
     def facts(self) -> Mapping[str, Any]:
         """The l1 weight that was found, and how many features it left before trimming."""
