@@ -5,8 +5,9 @@ Arrival    admitted if |dL/dw_j| > lambda; then the l1 problem on the admitted i
 Paper      Perkins, Theiler: "Online Feature Selection using Grafting", ICML 2003.
 Ours       Without --l1, lambda is searched for: it falls from scan to scan until at least k features
            stay, is narrowed four times, and the smallest |w| are trimmed to k. The l1 problem is
-           solved to a ten-thousandth of the largest weight. Memory is not bounded by k. No l1 problem
-           has more non-zero weights than samples: a larger k gives fewer than k features.
+           solved to a ten-thousandth of the largest weight. With --l1 and no --k all that stay are
+           selected. Memory is not bounded by k. No l1 problem has more non-zero weights than samples:
+           a larger k gives fewer than k features.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ class GraftingParameters:
 class Grafting(ColumnLearner):
     """The paper's: a feature is admitted where the gradient exceeds lambda, then the l1 problem is solved.
     Ours: without --l1, lambda is searched for, scan by scan, until at least k features stay; of those
-    the smallest |w| are trimmed. No l1 problem has more non-zero weights than samples: a larger k gives
-    fewer than k features. Memory is not bounded by k.
+    the smallest |w| are trimmed. With --l1 and without --k all that stay are selected. No l1 problem has
+    more non-zero weights than samples: a larger k gives fewer than k features. Memory is not bounded by k.
     """
 
     name: ClassVar[str] = "grafting"
@@ -66,7 +67,7 @@ class Grafting(ColumnLearner):
         kernel = _native.Grafting(
             sample_targets(task),
             task.loss,
-            k=required_k(common, self.name),
+            k=self._k(common),
             l1=common.l1 or 0.0,
             memory=common.memory,
             intercept=common.intercept,
@@ -75,6 +76,11 @@ class Grafting(ColumnLearner):
         )
         super().__init__(kernel, common.passes or 1)
         self.searched = common.l1 is None
+
+    @classmethod
+    def _k(cls, common: Common) -> int:
+        """0: whatever a lambda that is given leaves."""
+        return 0 if common.l1 is not None and common.k is None else required_k(common, cls.name)
 
     @classmethod
     def reads_again(cls, passes: int | None, l1: float | None) -> bool:
@@ -108,7 +114,7 @@ class Grafting(ColumnLearner):
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """Columns of k features: more are counted as they are admitted."""
-        k, samples = required_k(common, cls.name), samples_of(task)
+        k, samples = cls._k(common), samples_of(task)
         return {
             "columns": column_bytes(samples, at_most(k, task)),
             "vectors": 32 * samples,

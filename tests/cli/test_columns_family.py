@@ -54,6 +54,18 @@ def test_the_planted_features_come_out_by_name_with_their_weights(
     assert [line["weight"] for line in found] == pytest.approx([2, 1.5, -1], abs=0.05)
 
 
+def test_grafting_gives_all_that_its_lambda_leaves_when_no_number_is_asked_for(
+    planted: tuple[Path, bytes],
+) -> None:
+    targets, stream = planted
+    path = targets.with_name("columns")
+    path.write_bytes(stream)
+    for l1 in ("0.2", "0.02"):
+        most = select(targets, b"", "--algo", "grafting", "--l1", l1, "--k", "40", str(path))
+        assert 3 <= len(most) < 40
+        assert select(targets, b"", "--algo", "grafting", "--l1", l1, str(path)) == most
+
+
 def test_every_rule_of_os_and_both_ways_to_refit(planted: tuple[Path, bytes]) -> None:
     targets, stream = planted
     seen = set()
