@@ -7,16 +7,27 @@ import numpy as np
 from fsstream._native import Batch
 from fsstream.formats import format_named
 from fsstream.formats.options import FormatOptions
-from tests.oracle import parse_oracle
+from tests.oracle import parse_oracle, table_oracle
 
-FORMS = ("libsvm", "columns", "pairs", "tokens", "vw")
+LINES = ("libsvm", "columns", "pairs", "tokens", "vw")
+TABLES = tuple(table_oracle.SEPARATORS)
+FORMS = (*LINES, *TABLES)
+COLUMNS: table_oracle.Columns = ((b"y", "label"), (b"n", "numeric"), (b"c", "categorical"))
 
 
-def assert_equal_to_twin(form: str, text: bytes, ngrams: int) -> None:
+def assert_equal_to_twin(
+    form: str, text: bytes, ngrams: int, columns: table_oracle.Columns = COLUMNS
+) -> None:
     batch = Batch()
-    parser = format_named(form).parser(FormatOptions(ngrams=ngrams))
+    options = FormatOptions(
+        ngrams=ngrams, columns=columns if form in TABLES else (), no_header=form in TABLES
+    )
+    parser = format_named(form).parser(options)
     parser.parse(text, batch, True)
-    expected = parse_oracle.parse(form, text, ngrams)
+    if form in TABLES:
+        expected = table_oracle.parse(form, text, columns)
+    else:
+        expected = parse_oracle.parse(form, text, ngrams)
     assert [bad[:3] for bad in batch.bad] == expected.bad
     assert batch.labels() == [row.label for row in expected.rows]
     assert batch.records.tolist() == [row.record for row in expected.rows]

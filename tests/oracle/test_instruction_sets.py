@@ -78,6 +78,32 @@ for form in ("tokens", "pairs", "vw", "libsvm"):
 print(digest.hexdigest())
 """
 
+TABLES = """
+import hashlib, random
+from fsstream._native import Batch, CsvParser
+draw = random.Random(1)
+kinds = ["label"] + [draw.choice(["numeric", "categorical"]) for _ in range(30)]
+names = ["c%d" % i * draw.choice([1, 1, 1, 9]) for i in range(31)]
+columns = [(name.encode(), kind) for name, kind in zip(names, kinds)]
+numbers = "0 1 -1 0.25 3.1416 -13.032 16777217 0.30000001192092896 2e-3 12345678 99999999.5".split() + [""]
+words = ["", "68fd1e64", "x" * 15, "y" * 16, "z" * 70, "caf\\u00e9"]
+digest = hashlib.sha256()
+for form, separator in (("csv", ","), ("tsv", "\\t")):
+    lines = []
+    for _ in range(300):
+        cells = [draw.choice(numbers if kind == "numeric" else words) for kind in kinds]
+        if form == "csv":
+            cells = [draw.choice([cell, cell, chr(34) + cell + chr(34)]) for cell in cells]
+        lines.append(separator.join(cells))
+    batch = Batch()
+    CsvParser(form, False, columns).parse("\\n".join(lines).encode(), batch)
+    assert batch.rows == 300 and not batch.bad, batch.bad
+    for column in (batch.keys, batch.values, batch.row_starts):
+        digest.update(column.tobytes())
+    digest.update(repr(batch.names()).encode())
+print(digest.hexdigest())
+"""
+
 RANDOM_FEATURES = """
 import hashlib
 import numpy as np
@@ -102,8 +128,8 @@ def digest(program: str, instruction_set: str) -> str:
 
 @pytest.mark.parametrize(
     "program",
-    [LEARN, ADAPTIVE, CLASSES, TEXT, RANDOM_FEATURES],
-    ids=["mission", "adaptive", "classes", "text", "sparse-rf"],
+    [LEARN, ADAPTIVE, CLASSES, TEXT, TABLES, RANDOM_FEATURES],
+    ids=["mission", "adaptive", "classes", "text", "tables", "sparse-rf"],
 )
 @pytest.mark.parametrize("instruction_set", ["avx2", "avx512"])
 def test_wide_registers_give_the_portable_bits(program, instruction_set):

@@ -14,7 +14,7 @@ from fsstream._native import Batch
 from fsstream.formats import format_named
 from fsstream.formats.options import FormatOptions
 from tests.oracle import parse_oracle
-from tests.oracle.parse_twin import FORMS, assert_equal_to_twin
+from tests.oracle.parse_twin import LINES, assert_equal_to_twin
 
 PIECES = [
     *(bytes([c]) for c in b"0123456789.:eE+-#|'_ax \t\r\n\v\0\x01\x80\xff"),
@@ -79,14 +79,14 @@ def _text(form: str) -> st.SearchStrategy[bytes]:
     return st.one_of(soup, lines, st.tuples(lines, soup).map(b"\n".join))
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", LINES)
 @given(data=st.data(), ngrams=st.integers(1, 3))
 @settings(max_examples=200, deadline=None)
 def test_native_equals_twin(form: str, data: st.DataObject, ngrams: int) -> None:
     assert_equal_to_twin(form, data.draw(_text(form)), ngrams)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", LINES)
 def test_what_follows_the_highest_index_is_checked_as_before(form: str) -> None:
     """Sample 0 of a column, for one, in reach of the reader that takes plain entries."""
     line = b"1 18446744073709551615:0.0" + b" 0:0.5" * 20 + b" 3:0.25" * 20
@@ -95,7 +95,7 @@ def test_what_follows_the_highest_index_is_checked_as_before(form: str) -> None:
 
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", LINES)
 def test_whole_equals_split(form: str, data: st.DataObject) -> None:
     """Cut at every record boundary: the same rows, the same faults."""
     text = data.draw(_text(form))

@@ -10,6 +10,7 @@
 #include "hash/identity.hpp"
 #include "parse/label.hpp"
 #include "parse/lines.hpp"
+#include "parse/plain_number.hpp"
 
 namespace fsstream {
 
@@ -19,6 +20,9 @@ constexpr Fault kTooFew{"a cell for every column", "the record has fewer cells t
 constexpr const char* kHeaderHint =
     "all inputs have the same columns in the same order; --no-header: none has a header";
 constexpr Fault kTooMany{"the end of the record", "the record has more cells than there are columns"};
+
+// Behind the beginning of a record: a view, and what is read with a cell that begins in it.
+constexpr std::size_t kReach = 64 + 2 * ComposedRow::kPiece;
 
 // With a column `a` and a column `a=b`, a cell of the one can spell a name of the other.
 bool can_spell_alike(const std::vector<Column>& columns) {
@@ -33,12 +37,13 @@ bool can_spell_alike(const std::vector<Column>& columns) {
 }  // namespace
 
 CsvParser::CsvParser(TableForm form, bool header, std::vector<Column> columns)
-    : form_(form), header_(header), may_repeat_(can_spell_alike(columns)) {
+    : form_(form), header_(header), may_repeat_(can_spell_alike(columns)), list_stops_(best_stop_lister(form)) {
   for (Column& column : columns) {
     const Key key = key_of_name(column.name);
-    const std::string prefix = column.name + '=';
+    const std::string prefix = column.name + '=' + std::string(ComposedRow::kPiece, '\0');
     plans_.push_back({std::move(column), key, prefix, {}});
   }
+  stops_.reserve(plans_.size() + kBehindStops);
 }
 
 void CsvParser::start(Batch& batch) {
@@ -75,8 +80,8 @@ Verdict CsvParser::read_number_cell(Batch& batch, const Plan& plan, const Cell& 
 
 Verdict CsvParser::read_category(Batch& batch, const Plan& plan, const Cell& cell) {
   if (cell.text.empty()) return {};
-  if (plan.prefix.size() + cell.text.size() > kLongestName) return {cell.begin, kLongName};
-  const TextRef name = batch.compose(plan.prefix, cell.text);
+  if (plan.front().size() + cell.text.size() > kLongestName) return {cell.begin, kLongName};
+  const TextRef name = batch.compose(plan.front(), cell.text);
   batch.keys.push_back(key_of_name(batch.view(name)));
   batch.values.push_back(1.0F);
   batch.names.push_back(name);
@@ -126,12 +131,77 @@ Verdict CsvParser::read_record(Batch& batch, const TableRecord& record) {
   return {};
 }
 
+// A cell whose text may be read beyond its end.
+[[gnu::always_inline]] inline bool CsvParser::add_cell(Batch& batch, ComposedRow& row, const Plan& plan,
+                                                       std::string_view cell, Label& label) {
+  if (plan.column.kind == ColumnKind::kCategorical) {
+    if (plan.front().size() + cell.size() > kLongestName) return false;
+    row.add_word(batch, plan.front(), cell, !cell.empty());
+    return true;
+  }
+  if (plan.column.kind == ColumnKind::kLabel) {
+    const std::string_view text = trim(cell);
+    label = {ref_to(batch, text), label_number(text)};
+    return true;
+  }
+  if (cell.empty()) return true;
+  float value;
+  if (!read_plain_decimal(cell.data(), cell.data() + cell.size(), value)) {
+    const std::string_view text = trim(cell);
+    if (text.empty()) return true;
+    if (!is_number(text, value)) return false;
+  }
+  row.add_number(plan.key, plan.name, value);
+  return true;
+}
+
+template <bool kQuotes>
+bool CsvParser::read_plain_cells(Batch& batch, const char* begin, std::size_t quotes) {
+  ComposedRow row(batch);
+  Label label{{}, std::numeric_limits<double>::quiet_NaN()};
+  const std::uint32_t* stop = stops_.data();
+  const char* p = begin;
+  for (const Plan& plan : plans_) {
+    const char* cell = p;
+    const char* end = begin + *stop++;
+    p = end + 1;
+    if (kQuotes && *cell == '"') {  // another quote stands before the end, or this were no stop
+      if (*--end != '"') return false;
+      ++cell;
+      quotes -= 2;
+    }
+    if (!add_cell(batch, row, plan, between(cell, end), label)) return false;
+  }
+  if (quotes != 0) return false;
+  row.finish(batch);
+  if (may_repeat_ && !merge_.merge(batch)) return false;
+  batch.end_row(label.text, label.value, 1.0F, static_cast<std::uint32_t>(begin - batch.text));
+  return true;
+}
+
+const char* CsvParser::read_plain_record(Batch& batch, const char* begin) {
+  const char* const text_end = batch.text + batch.text_size;
+  const bool in_reach = static_cast<std::size_t>(text_end - begin) >= kReach;
+  if (!in_reach || is_line_end(*begin) || *begin == kByteOrderMark.front()) return nullptr;
+  const CellStops found = list_stops_(begin, text_end - kReach, stops_.data(), plans_.size());
+  if (found.cells == 0 || found.cells != plans_.size()) return nullptr;
+  std::uint32_t& feed = stops_[found.cells - 1];
+  const char* const next = begin + feed + 1;
+  if (begin[feed - 1] == '\r') --feed;
+  const bool plain =
+      found.quotes == 0 ? read_plain_cells<false>(batch, begin, 0) : read_plain_cells<true>(batch, begin, found.quotes);
+  if (plain) return next;
+  batch.drop_row();
+  return nullptr;
+}
+
 void CsvParser::parse(Batch& batch, bool skip_bad) {
   start(batch);
   bool header_is_next = header_ && batch.starts_source;
   const char* const end = batch.text + batch.text_size;
   const char* next = nullptr;
   for (const char* p = batch.text; p != end; p = next) {
+    if (!header_is_next && (next = read_plain_record(batch, p)) != nullptr) continue;
     const TableRecord record = table_record_at(form_, p, end);
     next = record.next;
     if (record.begin == record.end) continue;

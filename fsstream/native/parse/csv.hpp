@@ -12,7 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "parse/cell_stops.hpp"
 #include "parse/cells.hpp"
+#include "parse/composed_row.hpp"
 #include "parse/row_merge.hpp"
 
 namespace fsstream {
@@ -33,8 +35,10 @@ class CsvParser final : public Parser {
   struct Plan {  // what is known of a column before its cells are seen
     Column column;
     Key key;             // of a numeric column
-    std::string prefix;  // `column=`
+    std::string prefix;  // `column=`, and bytes that may be read with it
     TextRef name;        // of a numeric column, in the batch at hand
+
+    std::string_view front() const { return {prefix.data(), column.name.size() + 1}; }
   };
   struct Label {
     TextRef text;
@@ -43,6 +47,14 @@ class CsvParser final : public Parser {
 
   void start(Batch& batch);
   void check_header(const Batch& batch, const TableRecord& record) const;
+
+  // A record as nearly all are: where its cells stop is listed, and nothing is checked but whether it is one. Of any
+  // other nothing is kept, and it is left to read_record. Returns what follows it, or nullptr.
+  const char* read_plain_record(Batch& batch, const char* begin);
+  template <bool kQuotes>
+  bool read_plain_cells(Batch& batch, const char* begin, std::size_t quotes);
+  bool add_cell(Batch& batch, ComposedRow& row, const Plan& plan, std::string_view cell, Label& label);
+
   Verdict read_record(Batch& batch, const TableRecord& record);
   Verdict read_column(Batch& batch, const TableRecord& record, const Plan& plan, const char*& p, Label& label);
   Verdict read_number_cell(Batch& batch, const Plan& plan, const Cell& cell);
@@ -51,9 +63,11 @@ class CsvParser final : public Parser {
   const TableForm form_;
   const bool header_;
   const bool may_repeat_;  // whether two cells of a row can spell one name
+  const StopLister list_stops_;
   std::vector<Plan> plans_;
   RowMerge merge_;
   std::string scratch_;
+  Buffer<std::uint32_t> stops_;  // of the cells of a record
 };
 
 }  // namespace fsstream

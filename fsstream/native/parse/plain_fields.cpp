@@ -1,23 +1,12 @@
 #include "parse/plain_fields.hpp"
 
-#include "core/multiversion.hpp"
 #include "hash/identity.hpp"
 #include "parse/plain_number.hpp"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "parse/view.hpp"
 
 namespace fsstream {
 
 namespace {
-
-struct Portable {
-  static std::uint64_t blanks(const char* p) { return controls(p) | std::uint64_t{controls(p + kWindow)} << kWindow; }
-  static std::uint64_t equal(const char* p, char c) {
-    return equal_to(p, c) | std::uint64_t{equal_to(p + kWindow, c)} << kWindow;
-  }
-};
 
 // Field after field is taken from one look at the text, as long as its end is in view.
 template <class Machine, FieldShape kShape>
@@ -63,35 +52,9 @@ template <class Machine, FieldShape kShape>
 
 #if defined(__x86_64__)
 
-struct Avx2 {
-  [[gnu::target("avx2,bmi,bmi2")]] static __m256i load(const char* p) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-  }
-  [[gnu::target("avx2,bmi,bmi2")]] static std::uint64_t both(__m256i low, __m256i high) {
-    const auto low_bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(low));
-    const auto high_bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(high));
-    return low_bits | std::uint64_t{high_bits} << 32;
-  }
-  [[gnu::target("avx2,bmi,bmi2")]] static __m256i blank(__m256i bytes) {
-    return _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(' ')), bytes);
-  }
-  [[gnu::target("avx2,bmi,bmi2")]] static std::uint64_t blanks(const char* p) {
-    return both(blank(load(p)), blank(load(p + 32)));
-  }
-  [[gnu::target("avx2,bmi,bmi2")]] static std::uint64_t equal(const char* p, char c) {
-    const __m256i wanted = _mm256_set1_epi8(c);
-    return both(_mm256_cmpeq_epi8(load(p), wanted), _mm256_cmpeq_epi8(load(p + 32), wanted));
-  }
-};
-
 template <FieldShape kShape>
 [[gnu::target("avx2,bmi,bmi2")]] void read_with_avx2(FieldCursor& at, const char* last) {
-  read_fields<Avx2, kShape>(at, last);
-}
-
-bool has_avx2() {
-  return instruction_set() != InstructionSet::kPortable && __builtin_cpu_supports("bmi") &&
-         __builtin_cpu_supports("bmi2");
+  read_fields<Avx2View, kShape>(at, last);
 }
 
 #endif
@@ -103,7 +66,7 @@ FieldReader best_reader() {
 #if defined(__x86_64__)
   if (has_avx2()) return &read_with_avx2<kShape>;
 #endif
-  return &read_fields<Portable, kShape>;
+  return &read_fields<PortableView, kShape>;
 }
 
 template <FieldShape kShape>

@@ -6,8 +6,8 @@
 #include "parse/plain_fields.hpp"
 
 #if defined(__AVX512F__)
-#include "hash/murmur3.hpp"
 #include "parse/plain_number.hpp"
+#include "parse/wide_hash.hpp"
 #include "parse/wide_text.hpp"
 
 namespace fsstream {
@@ -109,31 +109,6 @@ std::size_t find_fields(const char*& p, const char* last, const char* text, Foun
   return count;
 }
 
-inline __m512i times(__m512i a, std::uint64_t b) { return _mm512_mullo_epi64(a, all_words(b)); }
-inline __m512i folded(__m512i h) { return _mm512_xor_si512(h, _mm512_srli_epi64(h, 33)); }
-
-inline __m512i finished(__m512i h) {
-  return folded(times(folded(times(folded(h), 0xff51afd7ed558ccdULL)), 0xc4ceb9fe1a85ec53ULL));
-}
-
-// murmur3_64 of names of up to 15 bytes: there is no block of sixteen, and what is missing of the tail is zero.
-inline __m512i hashed(__m512i first, __m512i second, __m512i sizes) {
-  using namespace murmur3;
-  const __m512i first_bits = _mm512_slli_epi64(_mm512_min_epu64(sizes, all_words(8)), 3);
-  const __m512i second_bits = _mm512_sub_epi64(_mm512_slli_epi64(sizes, 3), first_bits);
-  const auto cut = [](__m512i word, __m512i bits) {
-    const __m512i kept = _mm512_srlv_epi64(all_words(~std::uint64_t{0}), _mm512_sub_epi64(all_words(64), bits));
-    return _mm512_and_si512(word, kept);
-  };
-  const __m512i k1 = times(_mm512_rol_epi64(times(cut(first, first_bits), kC1), 31), kC2);
-  const __m512i k2 = times(_mm512_rol_epi64(times(cut(second, second_bits), kC2), 33), kC1);
-  __m512i h1 = _mm512_xor_si512(k1, sizes);
-  __m512i h2 = _mm512_xor_si512(k2, sizes);
-  h1 = _mm512_add_epi64(h1, h2);
-  h2 = _mm512_add_epi64(h2, h1);
-  return _mm512_add_epi64(finished(h1), finished(h2));
-}
-
 // Keys of up to eight names; tells which are not made: of long names, and of those that may be numbers.
 inline __mmask8 hash_names(const std::uint64_t (*words)[2], const TextRef* names, __mmask8 lanes, Key* keys) {
   static_assert(sizeof(TextRef) == sizeof(std::uint64_t));
@@ -143,7 +118,7 @@ inline __mmask8 hash_names(const std::uint64_t (*words)[2], const TextRef* names
   const __m512i first = _mm512_permutex2var_epi64(low, even, high);
   const __m512i second = _mm512_permutex2var_epi64(low, _mm512_add_epi64(even, all_words(1)), high);
   const __m512i sizes = _mm512_srli_epi64(_mm512_maskz_loadu_epi64(lanes, names), 32);
-  _mm512_mask_storeu_epi64(keys, lanes, hashed(first, second, sizes));
+  _mm512_mask_storeu_epi64(keys, lanes, ended(no_hash(), first, second, sizes, sizes));
   const __m512i letter = _mm512_sub_epi64(_mm512_and_si512(first, all_words(0xff)), all_words('0'));
   return static_cast<__mmask8>(_mm512_mask_cmpgt_epu64_mask(lanes, sizes, all_words(15)) |
                                _mm512_mask_cmple_epu64_mask(lanes, letter, all_words(9)));

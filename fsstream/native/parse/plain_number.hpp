@@ -46,4 +46,25 @@ inline bool read_plain_value(const char* p, const char* stop, float& value) {
   return scale_down(swar::value_of_digits(word, run), zero_point ? run : 0, value);
 }
 
+// The same of up to eight characters, a point anywhere among them or none, behind a minus or none.
+inline bool read_plain_decimal(const char* p, const char* stop, float& value) {
+  const bool negative = *p == '-';
+  p += negative ? 1 : 0;
+  auto size = static_cast<std::uint64_t>(stop - p);
+  if (size - 1 > 7) return false;
+  std::uint64_t digits = swar::load(p);
+  std::uint64_t places = 0;
+  constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
+  const std::uint64_t from_point = digits ^ '.' * kOnes;
+  const std::uint64_t points = (from_point - kOnes) & ~from_point & 0x80 * kOnes;  // up to the first they are right
+  const auto wholes = static_cast<std::uint64_t>(std::countr_zero(points)) >> 3;
+  if (wholes < size) {
+    const std::uint64_t in_front = (std::uint64_t{1} << (8 * wholes)) - 1;
+    digits = (digits & in_front) | ((digits >> 8) & ~in_front);
+    places = --size - wholes;
+  }
+  if (size == 0 || swar::leading_digits(digits) < size) return false;
+  return scale_down(swar::value_of_digits(digits, size), places + (negative ? kNegative : 0), value);
+}
+
 }  // namespace fsstream
