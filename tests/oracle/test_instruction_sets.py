@@ -104,6 +104,28 @@ for form, separator in (("csv", ","), ("tsv", "\\t")):
 print(digest.hexdigest())
 """
 
+OBJECTS = """
+import hashlib, json, random
+from fsstream._native import Batch, JsonlParser
+draw = random.Random(1)
+keys = ["k%d" % i * draw.choice([1, 1, 1, 9]) for i in range(30)]
+values = [0, 1, -1, 0.25, 3.1416, 16777217, 0.3000000119, 123456789, 2e-30, True, False, None]
+values += ["", "68fd1e64", "x" * 15, "y" * 16, "z" * 31, "z" * 32, "z" * 70, "caf\\u00e9"]
+values += [["a", "b", "a"], {"a": {"b": 1}}]
+lines = []
+for _ in range(300):
+    members = {key: draw.choice(values) for key in keys if draw.random() < 0.8}
+    separators = draw.choice([(",", ":"), None])
+    lines.append(json.dumps(members, ensure_ascii=draw.random() < 0.5, separators=separators))
+batch = Batch()
+JsonlParser(b"label").parse("\\n".join(lines).encode(), batch)
+assert batch.rows == 300 and not batch.bad, batch.bad
+digest = hashlib.sha256(repr(batch.names()).encode())
+for column in (batch.keys, batch.values, batch.row_starts):
+    digest.update(column.tobytes())
+print(digest.hexdigest())
+"""
+
 RANDOM_FEATURES = """
 import hashlib
 import numpy as np
@@ -128,8 +150,8 @@ def digest(program: str, instruction_set: str) -> str:
 
 @pytest.mark.parametrize(
     "program",
-    [LEARN, ADAPTIVE, CLASSES, TEXT, TABLES, RANDOM_FEATURES],
-    ids=["mission", "adaptive", "classes", "text", "tables", "sparse-rf"],
+    [LEARN, ADAPTIVE, CLASSES, TEXT, TABLES, OBJECTS, RANDOM_FEATURES],
+    ids=["mission", "adaptive", "classes", "text", "tables", "objects", "sparse-rf"],
 )
 @pytest.mark.parametrize("instruction_set", ["avx2", "avx512"])
 def test_wide_registers_give_the_portable_bits(program, instruction_set):

@@ -34,7 +34,7 @@ inline __m128i no_digit(__m128i bytes) {
   return _mm_cmpgt_epi8(_mm_set1_epi8(0x76), _mm_add_epi8(bytes, _mm_set1_epi8(0x7f - '9')));
 }
 
-inline __m128i at_most_space(__m128i bytes) { return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes); }
+inline __m128i at_most(__m128i bytes, char c) { return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(c)), bytes); }
 
 inline __m128i equal(__m128i bytes, char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); }
 
@@ -62,7 +62,9 @@ inline std::uint64_t at_least(std::uint64_t bytes, std::uint64_t low) {
 }
 
 inline std::uint64_t no_digit(std::uint64_t bytes) { return at_least(bytes ^ '0' * kOnes, 10); }
-inline std::uint64_t at_most_space(std::uint64_t bytes) { return ~at_least(bytes, ' ' + 1); }
+inline std::uint64_t at_most(std::uint64_t bytes, char c) {
+  return ~at_least(bytes, static_cast<std::uint64_t>(c) + 1);
+}
 inline std::uint64_t equal(std::uint64_t bytes, char c) {
   return ~at_least(bytes ^ static_cast<unsigned char>(c) * kOnes, 1);
 }
@@ -78,11 +80,23 @@ inline std::uint32_t no_digits(const char* p) {
 
 // Spaces and control characters: every white space, the line feed and NUL among them.
 inline std::uint32_t controls(const char* p) {
-  return window::ask(p, [](auto bytes) { return window::at_most_space(bytes); });
+  return window::ask(p, [](auto bytes) { return window::at_most(bytes, ' '); });
 }
 
 inline std::uint32_t equal_to(const char* p, char c) {
   return window::ask(p, [c](auto bytes) { return window::equal(bytes, c); });
+}
+
+// What ends the plain characters of a string of JSON: quotes, backslashes, control characters.
+inline std::uint32_t no_plain_characters(const char* p) {
+  return window::ask(p, [](auto bytes) {
+    return window::equal(bytes, '"') | window::equal(bytes, '\\') | window::at_most(bytes, 0x1f);
+  });
+}
+
+// Bytes of characters that are not ASCII.
+inline std::uint32_t no_ascii(const char* p) {
+  return window::ask(p, [](auto bytes) { return bytes; });
 }
 
 }  // namespace fsstream

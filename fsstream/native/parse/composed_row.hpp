@@ -35,8 +35,7 @@ class ComposedRow {
     const std::size_t size = front.size() + word.size();
     if (waiting_ == kMost) [[unlikely]]
       make_keys(batch.arena.data());
-    if (batch.arena.capacity() - composed_ < size + 2 * kPiece) [[unlikely]]
-      make_room(batch, composed_, size + 2 * kPiece);
+    have_room(batch, size);
     char* const to = batch.arena.data() + composed_;
     copy(to, front);
     copy(to + front.size(), word);
@@ -48,6 +47,15 @@ class ComposedRow {
     composed_ += there ? size : 0;
     waiting_ += there ? 1 : 0;
     count_ += there ? 1 : 0;
+  }
+
+  // A name, for whatever entry.
+  TextRef compose(Batch& batch, std::string_view name) {
+    have_room(batch, name.size());
+    std::memcpy(batch.arena.data() + composed_, name.data(), name.size());
+    const TextRef ref{static_cast<std::uint32_t>(composed_) | TextRef::kArena, static_cast<std::uint32_t>(name.size())};
+    composed_ += name.size();
+    return ref;
   }
 
   void finish(Batch& batch) {
@@ -68,6 +76,12 @@ class ComposedRow {
       std::memcpy(to + done, from.data() + done, kPiece);
       done += kPiece;
     } while (done < from.size());
+  }
+
+  [[gnu::always_inline]] void have_room(Batch& batch, std::size_t size) {
+    const std::size_t wanted = size + 2 * kPiece;
+    if (batch.arena.capacity() - composed_ < wanted) [[unlikely]]
+      make_room(batch, composed_, wanted);
   }
 
   [[gnu::noinline]] static void make_room(Batch& batch, std::size_t composed, std::size_t more) {

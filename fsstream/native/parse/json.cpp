@@ -1,9 +1,12 @@
 #include "parse/json.hpp"
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
+#include "parse/byte_mask.hpp"
 #include "parse/lines.hpp"
+#include "parse/number.hpp"
 
 namespace fsstream {
 
@@ -25,10 +28,11 @@ const char* skip_digits(const char* p, const char* end) {
   return p;
 }
 
-// The end of the plain characters at `p`: a quote, a backslash, a control character, the end.
-const char* plain_end(const char* p, const char* end) {
-  while (p != end && *p != '"' && *p != '\\' && static_cast<unsigned char>(*p) >= 0x20) ++p;
-  return p;
+// Past the plain characters: to a quote, a backslash, a control character or the end.
+void skip_plain(JsonCursor& json) {
+  for (std::uint32_t others = 0; others == 0 && json.is_wide(); json.p += std::countr_zero(others))
+    others = no_plain_characters(json.p);
+  while (!json.at_end() && *json.p != '"' && *json.p != '\\' && static_cast<unsigned char>(*json.p) >= 0x20) ++json.p;
 }
 
 void append_utf8(std::uint32_t c, std::string& out) {
@@ -135,8 +139,8 @@ Verdict read_word(JsonCursor& json, std::string_view& out) {
   constexpr std::array<std::string_view, 3> kWords{"true", "false", "null"};
   for (const std::string_view word : kWords) {
     if (!between(json.p, json.end).starts_with(word)) continue;
+    out = between(json.p, json.p + word.size());
     json.p += word.size();
-    out = word;
     return {};
   }
   return {json.p, json.at_end() ? kJsonCutShort : kWord};
@@ -148,7 +152,7 @@ Verdict read_json_string(JsonCursor& json, std::string& scratch, std::string_vie
   if (!json.at('"')) return {json.p, kNoString};
   const char* const opening = json.p++;
   const char* const plain = json.p;
-  json.p = plain_end(plain, json.end);
+  skip_plain(json);
   if (json.at('"')) {
     out = between(plain, json.p++);
     return {};
@@ -160,7 +164,7 @@ Verdict read_json_string(JsonCursor& json, std::string& scratch, std::string_vie
     const Verdict verdict = read_escape(json, scratch);
     if (!verdict.good()) return verdict;
     const char* const more = json.p;
-    json.p = plain_end(more, json.end);
+    skip_plain(json);
     scratch.append(more, json.p);
   }
   ++json.p;
@@ -184,6 +188,10 @@ Verdict read_json_scalar(JsonCursor& json, std::string& scratch, std::string_vie
 
 Verdict check_utf8(const char* begin, const char* end) {
   for (const char* p = begin; p != end;) {
+    if (end - p >= static_cast<std::ptrdiff_t>(kWindow) && no_ascii(p) == 0) {
+      p += kWindow;
+      continue;
+    }
     std::uint64_t word;
     if (end - p >= 8 && (std::memcpy(&word, p, 8), (word & 0x8080808080808080ULL) == 0)) {
       p += 8;

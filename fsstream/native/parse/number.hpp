@@ -90,15 +90,15 @@ inline bool narrow(double rounded, double& value) {
   return true;
 }
 
-// Reads a number; returns the first byte behind it, or nullptr.
+// Reads a number of up to 7 digits, and up to 8 behind a point, without exponent; nullptr at any other.
 template <class Real>
-inline const char* read_number(const char* p, const char* end, Real& value) {
+inline const char* read_short_number(const char* p, const char* end, Real& value) {
   const char* q = p;
   const bool negative = q != end && *q == '-';
   if (q != end && (*q == '-' || *q == '+')) ++q;
   const std::uint64_t whole = swar::load_before(q, end);
   const unsigned wholes = swar::leading_digits(whole);
-  if (wholes == 8) return read_any_number(p, end, value);
+  if (wholes == 8) return nullptr;
   std::uint64_t digits = wholes == 0 ? 0 : swar::value_of_digits(whole, wholes);
   q += wholes;
   unsigned fractions = 0;
@@ -110,11 +110,17 @@ inline const char* read_number(const char* p, const char* end, Real& value) {
   }
   // Up to 15 digits and a power of ten up to 10^8 are exact in float64, so one division rounds once.
   if (wholes + fractions == 0) return nullptr;
-  if (q != end && ((*q | 0x20) == 'e' || (fractions == 8 && *q >= '0' && *q <= '9')))
-    return read_any_number(p, end, value);
-  if (!narrow(static_cast<double>(digits) / kPowersOfTen[fractions], value)) return read_any_number(p, end, value);
+  if (q != end && ((*q | 0x20) == 'e' || (fractions == 8 && *q >= '0' && *q <= '9'))) return nullptr;
+  if (!narrow(static_cast<double>(digits) / kPowersOfTen[fractions], value)) return nullptr;
   if (negative) value = -value;
   return q;
+}
+
+// Reads a number; returns the first byte behind it, or nullptr.
+template <class Real>
+inline const char* read_number(const char* p, const char* end, Real& value) {
+  const char* const behind = read_short_number(p, end, value);
+  return behind != nullptr ? behind : read_any_number(p, end, value);
 }
 
 // True, and the number, when the whole text is one.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsstream._native import Batch, JsonlParser
@@ -18,9 +18,18 @@ from tests.unit.formats.parsed import rows_of_names as rows
 
 
 def parse(text: bytes, skip_bad: bool = False, label: bytes = b"label") -> Batch:
-    batch = Batch()
-    JsonlParser(label).parse(text, batch, skip_bad)
+    """What a new parser reads; one that has met the keys reads it alike, and with more text behind it."""
+    parser, batch, again = JsonlParser(label), Batch(), Batch()
+    parser.parse(text, batch, skip_bad)
+    for behind in (b"\n", b"\n" * 200):
+        parser.parse(text + behind, again, skip_bad)
+        assert everything(again) == everything(batch)
     return batch
+
+
+def everything(batch: Batch) -> tuple[Any, ...]:
+    bits = (batch.values.view(np.uint32), batch.label_values.view(np.uint64), batch.keys, batch.row_starts)
+    return (rows(batch), batch.labels(), batch.names(), batch.bad, *(column.tolist() for column in bits))
 
 
 def twin(value: dict[str, Any], path: str = "") -> dict[bytes, float]:
@@ -84,6 +93,72 @@ def test_rows_equal_json_loads(
         assert list(features) == list(expected)
         for name, amount in expected.items():
             assert features[name] == pytest.approx(amount, rel=1e-6)
+
+
+KEYS = [
+    "a",
+    "b",
+    "C15",
+    "seven77",
+    "x" * 14,
+    "y" * 15,
+    "a key of more than sixteen bytes",
+    "",
+    'q"',
+    "é",
+    "in",
+]
+MEMBER = st.one_of(
+    st.sampled_from(
+        ["1", "-1", "0.25", "-0", "1e3", "12345678", "0.28491993675842986", "01", "1.", "-", ".5", "1x"]
+    ),
+    st.sampled_from(
+        ["true", "false", "null", "nul", "falsy", "[]", "{}", '["a", "b","a"]', '["a" ]', "[1]", '["a"']
+    ),
+    st.sampled_from([*range(20), 31, 32, 33, 63, 64, 65, 100]).map(lambda size: json.dumps("v" * size)),
+    st.sampled_from(['"\\u00e9"', '"é"', '"a\\"b"', '"', '"a', '"\t"', '"a,b"', '""', "label"]),
+)
+
+
+@st.composite
+def written_line(draw: st.DrawFn) -> bytes:
+    """An object of some of the keys, mostly in one order, written right or nearly."""
+    keys = [key for key in KEYS if draw(st.integers(0, 5))]
+    if draw(st.integers(0, 3)) == 0:
+        keys = draw(st.permutations(keys)) + draw(st.lists(st.sampled_from(KEYS), max_size=1))
+    colons, commas = draw(
+        st.sampled_from([([":"], [","]), ([": "], [", "]), ([":", ":\t", ":  ", " :"], [",", ",\t", " ,  "])])
+    )
+    comma = draw(st.sampled_from(commas))
+    members = [
+        json.dumps(key, ensure_ascii=draw(st.booleans())) + draw(st.sampled_from(colons)) + draw(MEMBER)
+        for key in keys
+    ]
+    inside = comma.join(members[len(members) // 2 :])
+    line = "{" + comma.join([*members[: len(members) // 2], f'"in the": {{{inside}}}', '"label":7']) + "}"
+    if draw(st.booleans()):
+        at = draw(st.integers(0, len(line)))
+        line = (
+            line[:at]
+            + draw(st.sampled_from(list('",:{}[]\\ 1e-.x\0')))
+            + line[at + draw(st.integers(0, 2)) :]
+        )
+    return line.encode()
+
+
+@given(lines=st.lists(written_line(), min_size=1, max_size=6))
+@settings(max_examples=300, deadline=None)
+def test_what_was_learned_of_keys_changes_nothing(lines: list[bytes]) -> None:
+    """Lines read in a row, by a parser that knows their keys, and each alone by one that knows none."""
+    together = parse(b"\n".join(lines), skip_bad=True)
+    alone = [parse(line, skip_bad=True) for line in lines]
+    assert rows(together) == [row for batch in alone for row in rows(batch)]
+    offsets = np.cumsum([0, *(len(line) + 1 for line in lines)]).tolist()
+    assert together.bad == [
+        (record + offset, length, at + offset, *why)
+        for batch, offset in zip(alone, offsets[:-1], strict=True)
+        for record, length, at, *why in batch.bad
+    ]
 
 
 @given(st.text(alphabet='{}[]":,\\ua10.-e+tn \x01é', max_size=20))
@@ -191,8 +266,12 @@ def test_many_keys() -> None:
     value = {f"k{n}": n for n in range(2_000)}
     line = json.dumps(value).encode()
     assert rows(parse(line + b"\n" + line)) == [(b"", twin(value))] * 2
-    twice = line[:-1] + b', "k1000": 1}'
-    assert [bad[3] for bad in parse(twice).bad] == ["a key that is new in its object"]
+    for key in (b"k1000", b"k1900"):
+        twice = line[:-1] + b', "%s": 1}' % key
+        assert [bad[3] for bad in parse(twice).bad] == ["a key that is new in its object"]
+    inner = {key: {"a": amount, "b": {"a": amount}} for key, amount in value.items()}
+    line = json.dumps(inner).encode()
+    assert rows(parse(line + b"\n" + line)) == [(b"", twin(inner))] * 2
 
 
 def test_labels() -> None:
