@@ -1,8 +1,8 @@
 // Where the cells of a record stop, listed from one look at each 64 bytes.
 //
 // In csv what stands within quotes is passed over: between an odd number of quotes and the next. That is where a
-// reader finds the cells, too, as long as quotes do nothing but open and close cells; whether they do is for the
-// caller to see, who is told how many there are.
+// reader finds the cells, too, as long as quotes do nothing but open and close cells, or stand doubled in those;
+// whether they do is for the caller to see, who is told how many there are.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,7 @@ namespace fsstream {
 struct CellStops {
   std::size_t cells = 0;   // each stops at a separator, the last one at the line feed; 0: not listed
   std::size_t quotes = 0;  // in the record
+  bool doubled = false;    // whether two of them may stand side by side
 };
 
 // A view is listed whole, and there is one more than asked for.
@@ -40,13 +41,16 @@ template <class Machine, char kSeparator, bool kQuotes>
                                                         std::size_t most) {
   CellStops found;
   std::uint64_t inside = 0;  // all ones where a view begins within quotes
+  std::uint64_t before = 0;  // one where a view begins behind a quote
   for (const char* view = begin; view <= last && found.cells <= most; view += 64) {
     std::uint64_t feeds = Machine::equal(view, '\n');
     std::uint64_t marks = Machine::equal(view, kSeparator) | feeds;
     const std::uint64_t quotes = kQuotes ? Machine::equal(view, '"') : 0;
-    if (kQuotes && (quotes | inside) != 0) {
+    if (kQuotes && (quotes | inside | before) != 0) {
       const std::uint64_t within = odd_from(quotes) ^ inside;
       inside = std::uint64_t{0} - (within >> 63);
+      found.doubled = found.doubled || (quotes & (quotes << 1 | before)) != 0;
+      before = quotes >> 63;
       feeds &= ~within;
       marks &= ~within;
     }

@@ -39,16 +39,6 @@ const char* feed_behind_quotes(TableForm form, const char* p, const char* end) {
   }
 }
 
-std::string_view undouble(std::string_view quoted, std::string& scratch) {
-  if (quoted.find('"') == std::string_view::npos) return quoted;
-  scratch.clear();
-  for (std::size_t i = 0; i < quoted.size(); ++i) {
-    scratch.push_back(quoted[i]);
-    if (quoted[i] == '"') ++i;
-  }
-  return scratch;
-}
-
 bool plain_decimal(std::string_view text) {
   float value;
   return text.find_first_of("eE") == std::string_view::npos && is_number(text, value);
@@ -90,6 +80,16 @@ Taken take_table(TableForm form, std::string_view text, std::size_t most) {
   return taken;
 }
 
+bool undouble(std::string_view quoted, std::string& scratch) {
+  scratch.clear();
+  for (std::size_t quote; (quote = quoted.find('"')) != std::string_view::npos; quoted.remove_prefix(quote + 2)) {
+    if (!quoted.substr(quote + 1).starts_with('"')) return false;
+    scratch.append(quoted.substr(0, quote + 1));
+  }
+  scratch.append(quoted);
+  return true;
+}
+
 Verdict read_cell(TableForm form, const TableRecord& record, const char* p, std::string& scratch, Cell& cell) {
   cell.begin = p;
   if (record.has_quotes && p != record.end && *p == '"') {
@@ -97,7 +97,8 @@ Verdict read_cell(TableForm form, const TableRecord& record, const char* p, std:
     if (behind == nullptr) return {p, kUnclosed};
     if (behind != record.end && *behind != form.separator) return {behind, kBehindQuote};
     cell.end = behind;
-    cell.text = undouble(between(p + 1, behind - 1), scratch);
+    cell.text = between(p + 1, behind - 1);
+    if (find(p + 1, behind - 1, '"') != nullptr && undouble(cell.text, scratch)) cell.text = scratch;
     return {};
   }
   const char* const separator = find(p, record.end, form.separator);

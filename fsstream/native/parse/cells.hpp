@@ -52,6 +52,9 @@ struct Cell {
 };
 Verdict read_cell(TableForm form, const TableRecord& record, const char* p, std::string& scratch, Cell& cell);
 
+// The text between the quotes of a cell with doubled quotes undone, in `scratch`; false where one stands alone.
+bool undouble(std::string_view quoted, std::string& scratch);
+
 // All cells of a record; a malformed one is what the verdict says.
 Verdict read_cells(TableForm form, const TableRecord& record, std::vector<std::string>& cells);
 

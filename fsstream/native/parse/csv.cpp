@@ -156,23 +156,30 @@ Verdict CsvParser::read_record(Batch& batch, const TableRecord& record) {
 }
 
 template <bool kQuotes>
-bool CsvParser::read_plain_cells(Batch& batch, const char* begin, std::size_t quotes) {
+bool CsvParser::read_plain_cells(Batch& batch, const char* begin, const CellStops& found) {
   ComposedRow row(batch);
   Label label{{}, std::numeric_limits<double>::quiet_NaN()};
   const std::uint32_t* stop = stops_.data();
   const char* p = begin;
+  std::size_t quotes = 0;  // that open and close cells, or are doubled in those
   for (const Plan& plan : plans_) {
-    const char* cell = p;
-    const char* end = begin + *stop++;
-    p = end + 1;
-    if (kQuotes && *cell == '"') {  // another quote stands before the end, or this were no stop
-      if (*--end != '"') return false;
-      ++cell;
-      quotes -= 2;
+    const char* const end = begin + *stop++;
+    std::string_view cell = between(p, end);
+    if (kQuotes && *p == '"') {  // another quote stands before the end, or this were no stop
+      if (end[-1] != '"') return false;
+      cell = cell.substr(1, cell.size() - 2);
+      quotes += 2;
+      if (found.doubled && cell.find('"') != std::string_view::npos) {
+        if (plan.column.kind == ColumnKind::kLabel || !undouble(cell, scratch_)) return false;
+        quotes += 2 * (cell.size() - scratch_.size());
+        const std::size_t size = scratch_.size();
+        cell = {scratch_.append(ComposedRow::kPiece, '\0').data(), size};
+      }
     }
-    if (!add_cell(batch, row, plan, between(cell, end), label)) return false;
+    if (!add_cell(batch, row, plan, cell, label)) return false;
+    p = end + 1;
   }
-  if (quotes != 0) return false;
+  if (quotes != found.quotes) return false;
   row.finish(batch);
   if (may_repeat_ && !merge_.merge(batch)) return false;
   batch.end_row(label.text, label.value, 1.0F, static_cast<std::uint32_t>(begin - batch.text));
@@ -189,7 +196,7 @@ const char* CsvParser::read_plain_record(Batch& batch, const char* begin) {
   const char* const next = begin + feed + 1;
   if (begin[feed - 1] == '\r') --feed;
   const bool plain =
-      found.quotes == 0 ? read_plain_cells<false>(batch, begin, 0) : read_plain_cells<true>(batch, begin, found.quotes);
+      found.quotes == 0 ? read_plain_cells<false>(batch, begin, found) : read_plain_cells<true>(batch, begin, found);
   if (plain) return next;
   batch.drop_row();
   return nullptr;

@@ -52,7 +52,7 @@ class CsvParser final : public Parser {
   // other nothing is kept, and it is left to read_record. Returns what follows it, or nullptr.
   const char* read_plain_record(Batch& batch, const char* begin);
   template <bool kQuotes>
-  bool read_plain_cells(Batch& batch, const char* begin, std::size_t quotes);
+  bool read_plain_cells(Batch& batch, const char* begin, const CellStops& found);
   bool add_cell(Batch& batch, ComposedRow& row, const Plan& plan, std::string_view cell, Label& label);
 
   Verdict read_record(Batch& batch, const TableRecord& record);
