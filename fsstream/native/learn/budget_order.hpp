@@ -169,7 +169,7 @@ class BudgetOrder {
     const Table* table;
     const Buffer<double>* scores;  // null where they drift
 
-    Verdict judge(Slot i, Slot j, double tau) const {
+    Judgement judge(Slot i, Slot j, double tau) const {
       if (scores != nullptr && (*scores)[i] != (*scores)[j]) return {((*scores)[i] > (*scores)[j]) == kUp};
       const DualRecord& a = (*table)[i];
       const DualRecord& b = (*table)[j];

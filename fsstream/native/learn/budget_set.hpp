@@ -75,7 +75,7 @@ class BudgetSet {
   struct Weaker {
     static constexpr bool kDrifts = false;
     const BudgetSet* set;
-    Verdict judge(Slot i, Slot j, double) const {
+    Judgement judge(Slot i, Slot j, double) const {
       const double a = set->scores_[i];
       const double b = set->scores_[j];
       return {a < b || (a == b && set->keys_[i] > set->keys_[j])};

@@ -54,7 +54,7 @@ class ClassFeatures {
   Key key(Row row) const { return key_of_[row]; }
   float* weights(Row row) { return weights_.data() + row * lanes_; }
   const float* weights(Row row) const { return weights_.data() + row * lanes_; }
-  KeptRows lanes_of(const Row* rows, std::size_t count) { return {weights_.data(), on_.data(), rows, count, lanes_}; }
+  LaneRows lanes_of(const Row* rows, std::size_t count) { return {weights_.data(), on_.data(), rows, count, lanes_}; }
   const std::uint8_t* on(Row row) const { return on_.data() + row * lanes_; }
   bool is_on(Row row, std::size_t lane) const { return on_[row * lanes_ + lane] != 0; }
   bool idle(Row row) const { return on_count_[row] == 0; }

@@ -14,7 +14,7 @@ inline float magnitude(float x) { return x < 0 ? -x : x; }
 
 // sums[c] = sum over kept features that are on for c of term(i, weight): a block of lanes at a time.
 template <std::size_t L, class Term>
-inline void sum_blocks(const KeptRows& kept, double* sums, Term term) {
+inline void sum_blocks(const LaneRows& kept, double* sums, Term term) {
   for (std::size_t begin = 0; begin < kept.lanes; begin += L) {
     double totals[L] = {};
     for (std::size_t i = 0; i < kept.count; ++i) {
@@ -26,7 +26,7 @@ inline void sum_blocks(const KeptRows& kept, double* sums, Term term) {
 }
 
 template <class Term>
-inline void sum_on(const KeptRows& kept, double* sums, Term term) {
+inline void sum_on(const LaneRows& kept, double* sums, Term term) {
   constexpr std::size_t kFew = 4;
   if (kept.lanes % kBlock == 0)
     sum_blocks<kBlock>(kept, sums, term);
@@ -34,15 +34,15 @@ inline void sum_on(const KeptRows& kept, double* sums, Term term) {
     sum_blocks<kFew>(kept, sums, term);
 }
 
-void score(const KeptRows& kept, const float* values, double* sums) {
+void score(const LaneRows& kept, const float* values, double* sums) {
   sum_on(kept, sums, [values](std::size_t i, float weight) { return static_cast<double>(weight) * values[i]; });
 }
 
-void pull(const KeptRows& kept, const float* terms, double* sums) {
+void pull(const LaneRows& kept, const float* terms, double* sums) {
   sum_on(kept, sums, [terms](std::size_t i, float) { return static_cast<double>(terms[i]); });
 }
 
-void step(const KeptRows& kept, const float* factors, const float* active, const float* other) {
+void step(const LaneRows& kept, const float* factors, const float* active, const float* other) {
   for (std::size_t i = 0; i < kept.count; ++i) {
     float* __restrict weights = kept.weights + std::size_t{kept.rows[i]} * kept.lanes;
     const std::uint8_t* __restrict on = kept.on + std::size_t{kept.rows[i]} * kept.lanes;
@@ -50,7 +50,7 @@ void step(const KeptRows& kept, const float* factors, const float* active, const
   }
 }
 
-std::size_t list_above(const KeptRows& kept, const float* sizes, const float* thresholds, std::uint32_t* listed) {
+std::size_t list_above(const LaneRows& kept, const float* sizes, const float* thresholds, std::uint32_t* listed) {
   std::size_t found = 0;
   for (std::size_t i = 0; i < kept.count; ++i) {
     const float* weights = kept.weights + std::size_t{kept.rows[i]} * kept.lanes;

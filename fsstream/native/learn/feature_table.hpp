@@ -25,7 +25,7 @@
 #include "core/batch.hpp"
 #include "core/buffer.hpp"
 #include "hash/mix.hpp"
-#include "learn/kinetic_tournament.hpp"
+#include "learn/slot.hpp"
 
 namespace fsstream {
 

@@ -23,17 +23,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 
 #include "core/buffer.hpp"
+#include "learn/slot.hpp"
 
 namespace fsstream {
 
-using Slot = std::uint32_t;
-inline constexpr Slot kNobody = std::numeric_limits<Slot>::max();
-
-struct Verdict {
+struct Judgement {
   bool first_wins;
   float until = std::numeric_limits<float>::infinity();
 };
@@ -119,10 +116,10 @@ class KineticTournament {
     const Slot left = winner_[2 * node];
     const Slot right = winner_[2 * node + 1];
     const bool alone = left == kNobody || right == kNobody;
-    const Verdict verdict = alone ? Verdict{right == kNobody} : rule_.judge(left, right, now_);
-    winner_[node] = verdict.first_wins ? left : right;
+    const Judgement judged = alone ? Judgement{right == kNobody} : rule_.judge(left, right, now_);
+    winner_[node] = judged.first_wins ? left : right;
     if constexpr (Rule::kDrifts) {
-      float last = verdict.until;
+      float last = judged.until;
       if (2 * node < leaves_) last = std::min(last, std::min(until_[2 * node], until_[2 * node + 1]));
       until_[node] = last;
     }

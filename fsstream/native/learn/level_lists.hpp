@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "core/buffer.hpp"
-#include "learn/kinetic_tournament.hpp"
+#include "learn/slot.hpp"
 
 namespace fsstream {
 

@@ -10,7 +10,7 @@
 #include "core/batch.hpp"
 #include "core/buffer.hpp"
 #include "core/state.hpp"
-#include "learn/kinetic_tournament.hpp"
+#include "learn/slot.hpp"
 #include "sketch/name_pool.hpp"
 
 namespace fsstream {

@@ -177,7 +177,7 @@ void SoftmaxLearner::look_up(const Batch& batch, std::size_t first, std::size_t 
 }
 
 // The weights of the features beside the sketch in this row.
-KeptRows SoftmaxLearner::kept_rows() { return kept_.lanes_of(rows_found_.data(), beside_.size()); }
+LaneRows SoftmaxLearner::kept_rows() { return kept_.lanes_of(rows_found_.data(), beside_.size()); }
 
 void SoftmaxLearner::find_scores(const float* values, std::size_t hashed) {
   const std::size_t lanes = sketch_.lanes();

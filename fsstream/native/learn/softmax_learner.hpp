@@ -106,7 +106,7 @@ class SoftmaxLearner {
   void fold();
   void learn(const Batch& batch, std::size_t row, std::size_t hashed, float* scores);
   void look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed);
-  KeptRows kept_rows();
+  LaneRows kept_rows();
   void find_scores(const float* values, std::size_t hashed);
   void find_shares(std::size_t y);
   double constant_steps(std::size_t y, double h, const float* values);
