@@ -22,7 +22,6 @@ class LinearModel {
   std::size_t outputs() const { return intercepts_.size(); }
   // Writes rows x outputs scores.
   void predict(const Batch& batch, float* scores) const;
-  bool contains(Key key) const { return find(key) != kAbsent; }
 
  private:
   static constexpr std::uint32_t kAbsent = 0xffffffff;

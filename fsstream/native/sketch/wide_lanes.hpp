@@ -20,13 +20,6 @@ static inline __mmask16 lanes_left(std::size_t left) {
 
 static inline __m512i all(std::uint32_t x) { return _mm512_set1_epi32(static_cast<int>(x)); }
 
-// Has an array read from memory where its lanes are used one by one: GCC takes them out of the register it
-// was stored from otherwise, through the one port that can, at two to three times the cost.
-template <class Array>
-static inline void read_from_memory(Array& lanes) {
-  asm volatile("" : "+m"(lanes));
-}
-
 // j, j + 1, ...
 static inline __m512i numbers_from(std::size_t j) {
   const __m512i iota = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);

@@ -20,7 +20,6 @@ class GroupProducts {
  public:
   GroupProducts(const ColumnCache& columns, const ReducedSolution& solution, bool allowed);
 
-  bool cached() const { return cached_; }
   // Sets v = w; u = X w.
   void at_weights(std::vector<double>& u);
   // Takes in the gradient at v.

@@ -61,7 +61,6 @@ class InputRows {
     double above, squares;
   };
   std::uint32_t number_for(const Batch& batch, std::size_t entry);
-  void keep_row(std::size_t begin, std::size_t end, const Batch& batch);
   void thin_out();
   std::size_t table_bytes() const;
   void check(std::size_t bytes) const;

@@ -36,12 +36,6 @@ struct ColumnProblem {
   RefitOptions options;
 };
 
-// A direction in w by what it does to the predictions.
-struct Movement {
-  std::vector<double> u;  // change of the predictions
-  double squares = 0;     // sum of squared changes of the weights
-};
-
 class SubstitutionSet {
  public:
   SubstitutionSet(const ColumnProblem& problem, std::size_t slots);
