@@ -9,9 +9,8 @@ import click
 
 from fsstream.algorithms import BACKENDS, backend
 from fsstream.cli import stdout
-from fsstream.cli.options import complete_backend
-from fsstream.errors import UsageError
-from fsstream.option_fields import suggest
+from fsstream.cli.options import complete_backend, debug_option
+from fsstream.training import find_backend
 
 if TYPE_CHECKING:
     from fsstream.algorithms.learner import Learner
@@ -19,16 +18,14 @@ if TYPE_CHECKING:
 
 @click.command("algos")
 @click.argument("name", required=False, shell_complete=complete_backend)
-@click.option("--debug", is_flag=True, help="show tracebacks")
-def command(name: str | None, debug: bool) -> None:
+@debug_option
+def command(name: str | None) -> None:
     """List the backends, or the parameters of one with meaning, default and range."""
     if name is None:
         width = max(map(len, BACKENDS))
         stdout.write(f"{known:<{width}}  {backend(known).summary}\n".encode() for known in BACKENDS)
         return
-    if name not in BACKENDS:
-        raise UsageError(f"there is no backend {name!r}", hint=suggest(name, BACKENDS))
-    stdout.write([describe(backend(name)).encode(), b"\n"])
+    stdout.write([describe(find_backend(name)).encode(), b"\n"])
 
 
 def describe(chosen: type[Learner]) -> str:

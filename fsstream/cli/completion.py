@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from fsstream.cli import shells, stdout
+from fsstream.cli.options import debug_option
 
 
-@click.command("completion", context_settings={"help_option_names": ["-h", "--help"]})
+@click.command("completion")
 @click.argument("shell", type=click.Choice(shells.SHELLS), metavar="SHELL")
-@click.option("--debug", is_flag=True, help="show tracebacks")
-def command(shell: str, debug: bool) -> None:
+@debug_option
+def command(shell: str) -> None:
     """Write the completion script of a SHELL: bash, zsh or fish.
 
     \b

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fsstream.apply_options import ApplyOptions
 from fsstream.cli import stdout
-from fsstream.cli.options import command as make_command
+from fsstream.cli.options import make_command
 
 
 def evaluate(options: ApplyOptions) -> None:

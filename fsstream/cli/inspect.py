@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fsstream.cli import stdout
+from fsstream.cli.options import debug_option
 
 if TYPE_CHECKING:
     from fsstream.checkpoint import Checkpoint
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 @click.command("inspect")
 @click.argument("model", type=click.Path())
-@click.option("--debug", is_flag=True, help="show tracebacks")
-def command(model: str, debug: bool) -> None:
+@debug_option
+def command(model: str) -> None:
     """Say what is in a model, a checkpoint or a spool, as one JSON object, after checking its digest."""
     from fsstream import checkpoint
     from fsstream.archive import load

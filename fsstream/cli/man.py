@@ -10,6 +10,7 @@ import click
 
 from fsstream import __version__
 from fsstream.cli import stdout
+from fsstream.cli.options import debug_option, grouped_options
 from fsstream.errors import UsageError
 from fsstream.option_fields import suggest
 
@@ -34,11 +35,11 @@ def _complete_command(ctx: click.Context, param: click.Parameter, incomplete: st
     return [name for name in COMMANDS if name.startswith(incomplete)]
 
 
-@click.command("man", context_settings={"help_option_names": ["-h", "--help"]})
+@click.command("man")
 @click.argument("name", required=False, metavar="[COMMAND]", shell_complete=_complete_command)
 @click.option("--output-dir", type=click.Path(), help="write the pages of all commands into a folder")
-@click.option("--debug", is_flag=True, help="show tracebacks")
-def command(name: str | None, output_dir: str | None, debug: bool) -> None:
+@debug_option
+def command(name: str | None, output_dir: str | None) -> None:
     """Write the manual page of fsstream, or of one COMMAND: `fsstream man select | man -l -`."""
     from fsstream.cli.main import COMMANDS
 
@@ -65,7 +66,7 @@ def page(name: str | None) -> str:
     found = cli if name is None else cli.get_command(click.Context(cli), name)
     assert found is not None
     title = f"fsstream-{name}" if name else "fsstream"
-    parent = click.Context(cli, info_name="fsstream")
+    parent = click.Context(cli, info_name="fsstream", **cli.context_settings)
     context = parent if name is None else click.Context(found, parent, info_name=name)
     summary = (
         COMMANDS[name] if name else "select features from streams too wide and too long for anything else"
@@ -104,8 +105,6 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 def _options(found: click.Command, context: click.Context) -> Iterator[str]:
     """Under the headings of --help, in its order."""
-    from fsstream.cli.options import grouped_options
-
     for heading, records in grouped_options(found, context):
         yield f".SH {heading.upper()}"
         for flags, what in records:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import click
 
 from fsstream.cli import stdout
-from fsstream.cli.options import GroupedCommand
+from fsstream.cli.options import GroupedCommand, debug_option
 from fsstream.errors import UsageError
 
-CONTEXT = {"help_option_names": ["-h", "--help"]}
 
-
-@click.command("merge", cls=GroupedCommand, context_settings=CONTEXT)
+@click.command("merge", cls=GroupedCommand)
 @click.argument("models", nargs=-1, metavar="MODEL...", type=click.Path())
 @click.option("--output", "-o", type=click.Path(), required=True, help="write the model to a file")
-@click.option("--debug", is_flag=True, help="show tracebacks")
-def command(models: tuple[str, ...], output: str, debug: bool) -> None:
+@debug_option
+def command(models: tuple[str, ...], output: str) -> None:
     """Make one model of models that were trained on shards of a stream.
 
     Those of `select --with-state` become one learner: weights and sketches are averaged by the rows that each

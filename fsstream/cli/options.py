@@ -10,7 +10,7 @@ import click
 
 from fsstream.apart import check_apart
 from fsstream.cli import stdout
-from fsstream.config import InputOptions
+from fsstream.config import IN, LEARN, OUT, WITH, InputOptions
 from fsstream.errors import FsstreamError
 from fsstream.option_fields import from_mapping
 from fsstream.units import parse_interval, parse_size
@@ -49,13 +49,14 @@ _TYPES: dict[str, Any] = {
 }
 
 
-_HEADINGS = ["What comes in", "What is learned", "With what", "What goes out", "General"]
+GENERAL = "General"
+_HEADINGS = (IN, LEARN, WITH, OUT, GENERAL)
 
 
 class GroupedOption(click.Option):
     """An option that knows the heading it stands under in --help."""
 
-    group = "General"
+    group = GENERAL
 
 
 class GroupedCommand(click.Command):
@@ -77,7 +78,11 @@ def grouped_options(found: click.Command, ctx: click.Context) -> list[tuple[str,
     return sorted(groups.items(), key=lambda item: _HEADINGS.index(item[0]))
 
 
-def command(
+# Of every command; main.run looks for it among the arguments.
+debug_option = click.option("--debug", is_flag=True, expose_value=False, help="show tracebacks")
+
+
+def make_command(
     kind: type[Any], *, config: bool = False, **arguments: str
 ) -> Callable[[Function], click.Command]:
     """Turn a function of one options object into a command with the flags of its dataclass.
@@ -86,7 +91,7 @@ def command(
     """
 
     def make(function: Function) -> click.Command:
-        def call(*, debug: bool, **values: Any) -> None:  # debug is read by main.run
+        def call(**values: Any) -> None:
             options = from_mapping(kind, values)
             options.check()
             if isinstance(options, InputOptions):  # `resume` has them in its checkpoint
@@ -108,11 +113,9 @@ def command(
         params += [_click_option(field) for field in dataclasses.fields(kind) if "doc" in field.metadata]
         if config:
             params.append(_config_option(kind))
-        params.append(GroupedOption(["--debug"], is_flag=True, help="show tracebacks"))
-        return GroupedCommand(
-            function.__name__, params=params, callback=call, help=function.__doc__,
-            context_settings={"help_option_names": ["-h", "--help"]},
-        )  # fmt: skip
+        return debug_option(
+            GroupedCommand(function.__name__, params=params, callback=call, help=function.__doc__)
+        )
 
     return make
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from fsstream.cli import stdout
-from fsstream.cli.options import command as make_command
+from fsstream.cli.options import make_command
 from fsstream.config import SelectOptions
 
 

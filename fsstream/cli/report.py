@@ -5,16 +5,16 @@ from __future__ import annotations
 import click
 
 from fsstream.cli import stdout
-from fsstream.cli.options import GroupedCommand
+from fsstream.cli.options import GroupedCommand, debug_option
 from fsstream.errors import UsageError
 
 
-@click.command("report", cls=GroupedCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command("report", cls=GroupedCommand)
 @click.argument("files", nargs=-1, metavar="SUMMARY...", type=click.Path())
 @click.option("--output", "-o", type=click.Path(), help="write the page to a file")
 @click.option("--title", default="Feature selection", show_default=True, help="heading of the page")
-@click.option("--debug", is_flag=True, help="show tracebacks")
-def command(files: tuple[str, ...], output: str | None, title: str, debug: bool) -> None:
+@debug_option
+def command(files: tuple[str, ...], output: str | None, title: str) -> None:
     """Make one self-contained HTML page of what `select --summary` wrote; several runs side by side.
 
     Models and selections are shown too, as far as they tell.

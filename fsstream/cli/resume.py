@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fsstream.cli.options import command as make_command
+from fsstream.cli.options import make_command
 from fsstream.cli.select import run_and_publish
 from fsstream.resume_options import ResumeOptions
 

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from fsstream.cli import stdout
-from fsstream.cli.options import command as make_command
+from fsstream.cli.options import make_command
 from fsstream.config import SelectOptions
 
 if TYPE_CHECKING:

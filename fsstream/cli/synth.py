@@ -7,14 +7,14 @@ from typing import Any
 import click
 
 from fsstream.cli import stdout
-from fsstream.cli.options import GroupedCommand
+from fsstream.cli.options import GroupedCommand, debug_option
 from fsstream.errors import UsageError
 
 # The kinds of `synthesis.KINDS`, written again so that --help loads no arrays.
 KINDS = ("mission", "os", "fgm", "fgm-groups", "b-arda", "sparse-rf")
 
 
-@click.command("synth", cls=GroupedCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command("synth", cls=GroupedCommand)
 @click.argument("kind", type=click.Choice(KINDS), metavar="KIND")
 @click.option("--rows", type=click.IntRange(1), help="rows to write")
 @click.option("--features", type=click.IntRange(1), help="columns there are")
@@ -35,7 +35,7 @@ KINDS = ("mission", "os", "fgm", "fgm-groups", "b-arda", "sparse-rf")
 @click.option("--truth", type=click.Path(), help="write the planted features (default: OUTPUT.truth)")
 @click.option("--targets", type=click.Path(), help="os: write the labels (default: OUTPUT.targets)")
 @click.option("--groups", type=click.Path(), help="fgm-groups: write the groups (default: OUTPUT.groups)")
-@click.option("--debug", is_flag=True, help="show tracebacks")
+@debug_option
 def command(kind: str, **given: Any) -> None:
     """Write a stream whose informative features are known: the planted problem of a paper.
 
@@ -46,7 +46,6 @@ def command(kind: str, **given: Any) -> None:
     from fsstream.publish import Publisher, check_writable
     from fsstream.synthesis import Planted, Problem
 
-    given.pop("debug")
     output = None if stdout.is_meant(given["output"]) else given["output"]
     del given["output"]
     beside: dict[str, str] = {

@@ -22,6 +22,7 @@ def test_a_page_says_what_help_says(name: str | None) -> None:
     text = page(name)
     plain = text.replace(r"\-", "-").replace(r"\e", "\\")
     assert plain.startswith(".TH")
+    assert r"\fB-h,\fR \fB--help\fR" in plain
     found = cli if name is None else cli.commands.get(name) or cli.get_command(None, name)  # type: ignore[arg-type]
     assert found is not None
     for param in found.params:
