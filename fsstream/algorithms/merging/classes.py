@@ -8,6 +8,7 @@ been so narrow from the start.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,21 @@ if TYPE_CHECKING:
     State = dict[str, NDArray[Any]]
 
 
+class Number(IntEnum):
+    """The places in the array `softmax`, in the order in which native/learn/softmax_state.cpp writes them."""
+
+    SCALE = 0
+    INTERCEPT_EVIDENCE = 1
+    ENTRIES = 2  # of the prior
+    SQUARES = 3
+    ENTRIES_SEEN = 4
+    LATE_LOSSES = 5
+    LATE_WEIGHT = 6
+    FADING = 7
+    LOSSES = 8
+    PLAIN_LOSSES = 9  # without any feature
+
+
 @dataclass(frozen=True)
 class Shape:
     """What a kernel was made with."""
@@ -38,16 +54,12 @@ class Shape:
 
 
 def softmax(shards: Shards, new: Mapping[str, NDArray[Any]], shape: Shape) -> State:
-    """The learner of all rows.
-
-    numbers: scale, evidence of the intercepts, entries of the prior, squares, entries, losses of late and
-    their weight, fading, losses, losses without any feature.
-    """
-    numbers = np.stack([state["softmax"] for state in shards.states])
-    fading = numbers[:, 7].copy()
-    numbers[:, 1] *= fading
-    merged = shards.total(list(numbers))
-    merged[0] = merged[7] = 1.0
+    """The learner of all rows."""
+    each = np.stack([state["softmax"] for state in shards.states])
+    fading = each[:, Number.FADING]
+    each[:, Number.INTERCEPT_EVIDENCE] *= fading
+    numbers = shards.total(list(each))
+    numbers[Number.SCALE] = numbers[Number.FADING] = 1.0
     lanes = _Lanes(shards, new, shape)
     counts = shards.count("rows")
     counts[2] = lanes.width
@@ -56,7 +68,12 @@ def softmax(shards: Shards, new: Mapping[str, NDArray[Any]], shape: Shape) -> St
     claims = np.abs(weights)
     if shape.adaptive:
         classes = max(lanes.classes, 2)
-        prior = prior_evidence(float(merged[2]), float(merged[8]), float(merged[9]), int(counts[0]))
+        prior = prior_evidence(
+            float(numbers[Number.ENTRIES]),
+            float(numbers[Number.LOSSES]),
+            float(numbers[Number.PLAIN_LOSSES]),
+            int(counts[0]),
+        )
         prior *= 4 * (classes - 1) / classes**2
         claims *= (unit_of(evidence) * stature(evidence, prior))[:, None]
     on, thresholds = lanes.choose(claims, lanes.thresholds(fading))
@@ -71,7 +88,7 @@ def softmax(shards: Shards, new: Mapping[str, NDArray[Any]], shape: Shape) -> St
         "kept_weights": kept.astype(np.float32).ravel(),
         "kept_evidence": evidence.astype(np.float32).ravel(),
         "kept_on": on.astype(np.uint8).ravel(),
-        "softmax": merged,
+        "softmax": numbers,
         "rows": counts,
         "intercepts": shards.mean(
             [lanes.spread(i, state["intercepts"])[: lanes.classes] for i, state in enumerate(shards.states)]
@@ -89,7 +106,7 @@ class _Lanes:
         self.shards, self.shape = shards, shape
         self.classes, self.lanes = len(new["intercepts"]), int(new["kept_shape"][1])
         self.width = min(int(state["rows"][2]) for state in (new, *shards.states))
-        self.scales = [float(state["softmax"][0]) for state in shards.states]
+        self.scales = [float(state["softmax"][Number.SCALE]) for state in shards.states]
         self.features = Features.union(shards, "active_")
         self.sketch = CountSketch(shape.depth, self.width, shape.seed)
 

@@ -8,6 +8,7 @@ and its claim is |w| sqrt(P / C) (C + L)^(1/4), with the evidence of all rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,48 +29,54 @@ if TYPE_CHECKING:
     State = dict[str, NDArray[Any]]
 
 
-SIZES = {"newton": 15, "trust": 22}  # numbers in those arrays
+class Number(IntEnum):
+    """The places in the array `newton`, in the order in which native/learn/newton_state.cpp writes them."""
+
+    INTERCEPT = 0
+    INTERCEPT_EVIDENCE = 1
+    ENTRIES = 2
+    THRESHOLD = 3
+    LATE_LOSSES = 4
+    LATE_WEIGHT = 5
+    FADING = 6
+    LOSSES = 7
+    PLAIN_LOSSES = 8  # without any feature
+    TARGETS = 9
+    ROWS_WEIGHT = 10
+    SCALE = 11
+    SCALE_EVIDENCE = 12
+    ROWS_REPEAT = 13
+    LOAD = 14  # what a shared pair holds of others
+
+
+FADED = [Number.INTERCEPT_EVIDENCE, Number.THRESHOLD, Number.SCALE_EVIDENCE, Number.LOAD]
+SIZES = {"newton": len(Number), "trust": 22}  # numbers in those arrays
 LEAST_OWN = 0.1  # of the evidence in a shared pair
 
 
 def newton(shards: Shards, k: int, sketch: BlockSketch, part: int, room: int = 0) -> State:
-    """One output; with room for so many bytes of rows of short shards.
-
-    numbers: intercept, its evidence, entries, threshold, losses of late and their weight, fading, losses,
-    losses without any feature, targets, weight of rows, scale, its evidence, whether rows come
-    again, what a pair holds of others.
-    """
+    """One output; with room for so many bytes of rows of short shards."""
     shards = with_one_scale(shards, part)
-    numbers = np.stack([state["newton"] for state in shards.states])
-    fading = numbers[:, 6].copy()
-    numbers[:, 1] *= fading
-    numbers[:, 3] *= fading
-    numbers[:, 12] *= fading
-    numbers[:, 14] *= fading
-    merged = shards.total(list(numbers))
-    merged[0], merged[6] = shards.mean(list(numbers[:, 0])), 1.0
-    merged[11], merged[13] = numbers[0, 11], numbers[:, 13].max()
+    numbers = merged_numbers(shards)
     counts = shards.count("rows")
     features = Features.union(shards, "active_")
-    shared = [pairs_of(state["sketch"], part).astype(np.float64) for state in shards.states]
-    known = Known.of(shards, features, sketch, fading.tolist(), shared)
-    weights = shards.mean(
-        [
-            features.spread(i, state["active_weights"], known.weights_elsewhere(i, sketch, state["sketch"]))
-            for i, state in enumerate(shards.states)
-        ]
-    )
+    known = Known.of(shards, features, sketch, part)
+    weights = known.mean_weights(shards, sketch)
     unit = unit_of(known.evidence)
-    prior = prior_evidence(float(merged[2]), float(merged[7]), float(merged[8]), int(counts[0]))
+    prior = prior_evidence(
+        float(numbers[Number.ENTRIES]),
+        float(numbers[Number.LOSSES]),
+        float(numbers[Number.PLAIN_LOSSES]),
+        int(counts[0]),
+    )
     claims = np.abs(weights) * unit * stature(known.evidence, prior)
     kept, left = np.arange(len(weights)), np.empty(0, np.int64)
     if len(weights) >= 2 * k:
         kept, left = features.best(claims, k)
-        merged[3] = float(claims[kept].min()) ** 4
+        numbers[Number.THRESHOLD] = float(claims[kept].min()) ** 4
     sketch.fill(shards.mean("sketch").astype(np.float32))
     hand_over(sketch, features.keys[left], weights[left] * unit[left])
-    cells = known.cells
-    leave_evidence(cells, known.places[left], known.evidence[left])
+    leave_evidence(known.cells, known.places[left], known.evidence[left])
     kept_rows = rows_of(shards, room)
     if whole(kept_rows):
         kept_rows |= left_features(shards, features, kept, sketch, k)
@@ -78,13 +85,25 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int, room: int = 0
         **features.arrays(kept, "active_"),
         "active_weights": weights[kept].astype(np.float32),
         "active_evidence": known.evidence[kept].astype(np.float32).ravel(),
-        "newton": merged,
+        "newton": numbers,
         "rows": counts,
         "calibration": shards.mean("calibration"),
         "trust": trust(shards),
-        "sketch": with_pairs(sketch.cells(), cells, part),
+        "sketch": with_pairs(sketch.cells(), known.cells, part),
         "collisions": shards.count("collisions"),
     }
+
+
+def merged_numbers(shards: Shards) -> NDArray[np.float64]:
+    """Sums, where they are not means: evidence with what has faded taken off."""
+    numbers = np.stack([state["newton"] for state in shards.states])
+    numbers[:, FADED] *= numbers[:, [Number.FADING]]
+    merged = shards.total(list(numbers))
+    merged[Number.INTERCEPT] = shards.mean(list(numbers[:, Number.INTERCEPT]))
+    merged[Number.FADING] = 1.0
+    merged[Number.SCALE] = numbers[0, Number.SCALE]
+    merged[Number.ROWS_REPEAT] = numbers[:, Number.ROWS_REPEAT].max()
+    return merged
 
 
 def with_one_scale(shards: Shards, part: int) -> Shards:
@@ -92,7 +111,7 @@ def with_one_scale(shards: Shards, part: int) -> Shards:
     for name, size in SIZES.items():
         if any(len(state[name]) != size for state in shards.states):
             raise CorruptError(f"the saved state is of another version: wrong size of {name}")
-    scale = float(shards.mean([state["newton"][11] for state in shards.states]))
+    scale = float(shards.mean([state["newton"][Number.SCALE] for state in shards.states]))
     return shards.with_states([in_scale(state, scale, part) for state in shards.states])
 
 
@@ -101,13 +120,13 @@ def in_scale(state: Mapping[str, NDArray[Any]], scale: float, part: int) -> Mapp
 
     Evidence has the square of a scale in it, a threshold the fourth power of a weight times evidence.
     """
-    grown = float(state["newton"][11]) / scale
+    grown = float(state["newton"][Number.SCALE]) / scale
     if grown == 1.0:
         return state
     numbers = state["newton"].copy()
-    numbers[3] *= grown**2
-    numbers[11] = scale
-    numbers[14] /= grown**2
+    numbers[Number.THRESHOLD] *= grown**2
+    numbers[Number.SCALE] = scale
+    numbers[Number.LOAD] /= grown**2
     blocks = state["sketch"].reshape(-1, 16).astype(np.float64)
     blocks[:, :-part] *= grown
     blocks[:, -part:] /= grown**2
@@ -162,25 +181,25 @@ class Known:
     places: NDArray[np.uint32]  # of the features' cells
 
     @classmethod
-    def of(
-        cls,
-        shards: Shards,
-        features: Features,
-        sketch: BlockSketch,
-        fading: list[float],
-        shared: list[NDArray[np.float64]],
-    ) -> Known:
+    def of(cls, shards: Shards, features: Features, sketch: BlockSketch, part: int) -> Known:
         """With what has faded taken off, and of a shared pair what is others'."""
-        cells = [own * factor for own, factor in zip(shared, fading, strict=True)]
         places = sketch.evidence_places(features.keys)
-        each = [
-            fading[i]
-            * features.spread(
-                i, state["active_evidence"].reshape(-1, 2), own_part(shared[i][places], state["newton"][14])
-            )
-            for i, state in enumerate(shards.states)
-        ]
+        each, cells = [], []
+        for i, state in enumerate(shards.states):
+            fading, load = state["newton"][[Number.FADING, Number.LOAD]].tolist()
+            shared = pairs_of(state["sketch"], part).astype(np.float64)
+            own = state["active_evidence"].reshape(-1, 2)
+            each.append(fading * features.spread(i, own, own_part(shared[places], load)))
+            cells.append(shared * fading)
         return cls(features, each, shards.total(each), shards.total(cells), places)
+
+    def mean_weights(self, shards: Shards, sketch: BlockSketch) -> NDArray[np.float64]:
+        """By rows; where a feature is not active in a shard, what its sketch says."""
+        each = []
+        for i, state in enumerate(shards.states):
+            elsewhere = self.weights_elsewhere(i, sketch, state["sketch"])
+            each.append(self.features.spread(i, state["active_weights"], elsewhere))
+        return shards.mean(each)
 
     def weights_elsewhere(
         self, shard: int, sketch: BlockSketch, cells: NDArray[np.float32]

@@ -30,13 +30,18 @@ if TYPE_CHECKING:
 ONE = np.ones(1)
 _COUNTS = ("dropped", "prunes", "collisions")
 
+# Places in the array `sgd` (native/learn/sgd.cpp) and in `scales` (native/learn/sketched_weights.cpp), where
+# the third number is the scale of the exact weights or, of estimated ones, what is owed to the sketch.
+INTERCEPT, LARGEST_TARGET = 0, 3
+SKETCH_SCALE, THRESHOLD, OWN_SCALE = 0, 1, 2
+
 
 def descent(shards: Shards, store: Store) -> State:
     """The numbers of the descent, and what the store makes of its own."""
     numbers = [state["sgd"] for state in shards.states]
     merged = shards.total(numbers)
-    merged[0] = shards.mean([number[0] for number in numbers])  # the intercept
-    merged[3] = max(number[3] for number in numbers)  # the largest target
+    merged[INTERCEPT] = shards.mean([number[INTERCEPT] for number in numbers])
+    merged[LARGEST_TARGET] = max(number[LARGEST_TARGET] for number in numbers)
     return {"sgd": merged, "rows": shards.count("rows"), **store(shards)}
 
 
@@ -127,21 +132,21 @@ def sketched(k: int, sketch: Sketch, *, exact: bool) -> Store:
     """mission with constant steps: the mean of the sketches, and the candidates of all."""
 
     def store(shards: Shards) -> State:
-        if not exact and any(state["scales"][2] != 1 for state in shards.states):
+        if not exact and any(state["scales"][OWN_SCALE] != 1 for state in shards.states):
             raise UsageError("what gamma takes is still owed to the sketch", hint="merge without gamma")
         features = Features.union(shards, "active_")
-        cells = [state["sketch"] * state["scales"][0] for state in shards.states]
+        cells = [state["sketch"] * state["scales"][SKETCH_SCALE] for state in shards.states]
         merged = shards.mean(cells).astype(np.float32)
         if exact:
-            true = [state["active_weights"] * state["scales"][2] for state in shards.states]
+            true = [state["active_weights"] * state["scales"][OWN_SCALE] for state in shards.states]
             others = _asked(features, sketch, cells)
             weights = shards.mean([features.spread(i, own, others[i]) for i, own in enumerate(true)])
             sketch.fill(merged)
         else:
             sketch.fill(merged)
             weights = sketch.query(features.keys).astype(np.float64)
-        units = [state["scales"][2 if exact else 0] for state in shards.states]
-        threshold = min(state["scales"][1] * unit for state, unit in zip(shards.states, units, strict=True))
+        unit = OWN_SCALE if exact else SKETCH_SCALE
+        threshold = min(state["scales"][THRESHOLD] * state["scales"][unit] for state in shards.states)
         kept, left = np.arange(len(weights)), np.empty(0, np.int64)
         if len(weights) >= 2 * k:
             kept, left = features.best(np.abs(weights), k)

@@ -4,6 +4,7 @@
 
 namespace fsstream {
 
+// Numbers are known by their places: fsstream/algorithms/merging/newton.py names them.
 void Newton::save(StateWriter& out) const {
   const double numbers[] = {intercept_,
                             intercept_evidence_,

@@ -5,6 +5,7 @@
 
 namespace fsstream {
 
+// Numbers are known by their places: fsstream/algorithms/merging/classes.py names them.
 void SoftmaxLearner::save(StateWriter& out) const {
   const double numbers[] = {scale_,          intercept_evidence_, prior_.entries, squares_,      entries_seen_,
                             progress_.sum(), progress_.weight(),  fading_,        prior_.losses, prior_.plain_losses};
