@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fsstream.report.style import COLOURS
 from fsstream.report.text import escaped
 from fsstream.units import show_count
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 380, 230
 LEFT, RIGHT, TOP, BOTTOM = 58, 24, 12, 34
-COLOURS = 8
 _TICKS = 5
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream import __version__
 from fsstream.report.charts import Line, legend, line_chart
-from fsstream.report.style import STYLE
+from fsstream.report.style import COLOURS, STYLE
 from fsstream.report.text import escaped, name
 from fsstream.units import show_count, show_size, show_time, show_weight
 
@@ -51,23 +51,16 @@ def _overview(runs: Sequence[Run]) -> str:
     )
 
 
-def _of(run: Run, *path: str) -> Any:
-    found: Any = run.summary
-    for key in path:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found
-
-
 def _fact(show: Callable[[Any], str], *path: str) -> Callable[[Run], str]:
     def fact(run: Run) -> str:
-        value = _of(run, *path)
+        value = run.fact(*path)
         return "" if value is None or value == [] else show(value)
 
     return fact
 
 
 def _speed(run: Run) -> str:
-    size, seconds = _of(run, "input", "bytes"), _of(run, "seconds")
+    size, seconds = run.fact("input", "bytes"), run.fact("seconds")
     return f"{show_size(size / seconds)}/s" if size and seconds else ""
 
 
@@ -87,7 +80,7 @@ _FACTS: dict[str, Callable[[Run], str]] = {
     "entries": _fact(show_count, "input", "entries"),
     "labels": _fact(_labels, "task", "labels"),
     "passes": _fact(str, "passes"),
-    "selected": lambda run: show_count(_of(run, "selected") or len(run.features)),
+    "selected": lambda run: show_count(run.fact("selected") or len(run.features)),
     "progressive loss": _fact("{:.4f}".format, "progressive_validation", "mean_loss"),
     "progressive accuracy": _fact("{:.4f}".format, "progressive_validation", "accuracy"),
     "validation loss": lambda run: _last(run, "loss"),
@@ -201,8 +194,9 @@ def _bar(weight: float, low: float, high: float, colour: int) -> str:
     x, width = min(zero, end), abs(end - zero)
     return (
         '<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="c{colour % 8}" style="stroke:none" x="{x:.2f}" y="1" width="{max(width, 0.3):.2f}" '
-        f'height="8"/><line x1="{zero:.2f}" x2="{zero:.2f}" y1="0" y2="10" stroke-width="0.3"/></svg>'
+        f'<rect class="c{colour % COLOURS}" style="stroke:none" x="{x:.2f}" y="1" '
+        f'width="{max(width, 0.3):.2f}" height="8"/>'
+        f'<line x1="{zero:.2f}" x2="{zero:.2f}" y1="0" y2="10" stroke-width="0.3"/></svg>'
     )
 
 
@@ -232,8 +226,8 @@ def _trouble(runs: Sequence[Run]) -> str:
     """Bad records, and what the runs noted."""
     items = []
     for run in runs:
-        first = _of(run, "input", "first_bad_records") or []
-        notes = _of(run, "notes") or []
+        first = run.fact("input", "first_bad_records") or []
+        notes = run.fact("notes") or []
         if first or notes:
             lines = "".join(f"<li><code>{escaped(line)}</code></li>" for line in [*first, *notes])
             items.append(f'<h3>{escaped(run.name)}</h3><ul class="bad">{lines}</ul>')

@@ -25,12 +25,16 @@ class Run:
     summary: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
 
-    def series(self, *path: str) -> list[dict[str, Any]]:
-        """The points of a curve in the summary; none where there are none."""
+    def fact(self, *path: str) -> Any:
+        """What the summary says there; None where it says nothing."""
         found: Any = self.summary
         for key in path:
             found = found.get(key) if isinstance(found, dict) else None
-        return [point for point in found or [] if isinstance(point, dict)]
+        return found
+
+    def series(self, *path: str) -> list[dict[str, Any]]:
+        """The points of a curve in the summary; none where there are none."""
+        return [point for point in self.fact(*path) or [] if isinstance(point, dict)]
 
     def chosen(self) -> set[tuple[Any, str]]:
         """The features with their classes."""

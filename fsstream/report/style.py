@@ -5,6 +5,7 @@ from __future__ import annotations
 
 LIGHT = ["#2364aa", "#d1600a", "#1b7f5c", "#7a4fb0", "#b8304a", "#0f7f8c", "#8a6d0f", "#5d6a76"]
 DARK = ["#7fb2ee", "#f5a05a", "#5fcf9f", "#c3a2f0", "#f58a9c", "#5fd0da", "#dcc162", "#aab6c2"]
+COLOURS = len(LIGHT)
 
 
 def _colours(values: list[str]) -> str:
@@ -12,7 +13,7 @@ def _colours(values: list[str]) -> str:
 
 
 _USES = "".join(
-    f".c{n}{{stroke:var(--c{n});fill:var(--c{n})}}i.c{n}{{background:var(--c{n})}}" for n in range(len(LIGHT))
+    f".c{n}{{stroke:var(--c{n});fill:var(--c{n})}}i.c{n}{{background:var(--c{n})}}" for n in range(COLOURS)
 )
 
 STYLE = f"""
