@@ -16,6 +16,7 @@ from fsstream.rows import Rows, RowSource
 from fsstream.sklearn.base import FittedByRun, as_value_error, learns_on
 from fsstream.sklearn.made import in_order, maker_of
 from fsstream.sources import Block
+from fsstream.text import to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,7 +55,7 @@ class Documents(RowSource):
         if self._labels is not None:
             labels = [str(label) for label in self._labels[begin : begin + _DOCUMENTS]]
         lines = (f"{label}\t{text}\n" for label, text in zip(labels, documents, strict=True))
-        return "".join(lines).encode("utf-8", "surrogateescape")
+        return to_bytes("".join(lines))
 
 
 class HashedTextSelector(TransformerMixin, FittedByRun):

@@ -20,6 +20,7 @@ from fsstream._native import key_of_name
 from fsstream.algorithms.fgm.machine import Machine
 from fsstream.algorithms.fgm.scans import CollectCandidates
 from fsstream.errors import LimitError
+from fsstream.text import to_text
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -51,7 +52,7 @@ class GroupMachine(Machine):
 
     def _namespaces(self) -> Layout:
         numbers, names = self.scores.namespaces()
-        spelled = [name.decode("utf-8", "surrogateescape") for name in names]
+        spelled = [to_text(name) for name in names]
         return Layout(spelled, numbers.astype(np.int64), np.arange(len(numbers)))
 
     def _listed(self) -> Layout:
@@ -218,7 +219,7 @@ class GroupMachine(Machine):
     def _label(self, group: int, column: int) -> str:
         if group < len(self._layout.names):
             return self._layout.names[group]
-        return self.names[column].decode("utf-8", "surrogateescape")
+        return to_text(self.names[column])
 
 
 class Layout:

@@ -79,13 +79,6 @@ class Shards:
         whole: NDArray[np.uint64] = np.sum([state[name] for state in self.states], axis=0, dtype=np.uint64)
         return whole
 
-    def same(self, name: str) -> NDArray[Any]:
-        """What all have alike."""
-        first = self.states[0][name]
-        if any(not np.array_equal(state[name], first) for state in self.states):
-            raise CorruptError(f"the states differ in {name}")
-        return first
-
     def _parts(self, arrays: str | Sequence[NDArray[Any]]) -> list[NDArray[np.float64]]:
         if isinstance(arrays, str):
             arrays = [state[arrays] for state in self.states]
