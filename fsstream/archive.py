@@ -125,8 +125,8 @@ def _article(kind: object) -> str:
     return f"a {str(kind).removeprefix(_OURS)}" if known else "something else"
 
 
-def _what_it_is(beginning: bytes) -> str | None:
-    """A hint for a file that is none of ours, or is one in another form."""
+def _hint_of(beginning: bytes) -> str:
+    """What to do about a file that is none of ours, or is one in another form."""
     if beginning.startswith(b'{"rank"'):
         return "this is a selection, which cannot predict: `fsstream select --model FILE` writes a model"
     if beginning.startswith(b"PK\x03\x04"):
@@ -201,7 +201,7 @@ def _checked(file: BinaryIO, path: str) -> tuple[dict[str, Any], _StoredMembers]
         size < _DIGEST_SIZE + len(_MARK)
         or _piece(file, size - _DIGEST_SIZE - len(_MARK), len(_MARK)) != _MARK
     ):
-        hint = _what_it_is(_piece(file, 0, 8))
+        hint = _hint_of(_piece(file, 0, 8))
         raise CorruptError(f"{path}: not an fsstream archive, or cut short", hint=hint)
     if _digest(file, size - _DIGEST_SIZE) != _piece(file, size - _DIGEST_SIZE, _DIGEST_SIZE):
         raise CorruptError(f"{path}: damaged: its digest does not match", hint="restore it from a copy")

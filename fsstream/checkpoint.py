@@ -66,7 +66,7 @@ class Saved(Snapshot):
 
 @dataclass(frozen=True)
 class Origin:
-    """What a run was given: options, files, and the format that was found in them."""
+    """What a run was given: options, and the files as they were then."""
 
     options: SelectOptions
     folder: str

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fsstream.errors import UsageError
-from fsstream.option_fields import EMPTY_NAME, check_fields, option
+from fsstream.option_fields import EMPTY_NAME_HINT, check_fields, option
 
 FORMATS = (
     "auto", "libsvm", "pairs", "tokens", "vw", "seq", "fasta", "fastq", "csv", "tsv", "jsonl", "columns",
@@ -110,9 +110,9 @@ class InputOptions:
             raise UsageError(f"inputs: expected a list of paths, got {self.inputs!r}")
         for flag, patterns in (("--keep", self.keep), ("--ignore", self.ignore)):
             if "" in patterns:
-                raise UsageError(f"{flag}: the pattern is empty, and no name is", hint=EMPTY_NAME)
+                raise UsageError(f"{flag}: the pattern is empty, and no name is", hint=EMPTY_NAME_HINT)
         if "" in self.inputs:
-            raise UsageError("the name of an input is empty", hint=EMPTY_NAME)
+            raise UsageError("the name of an input is empty", hint=EMPTY_NAME_HINT)
         if len([path for path in self.inputs if path == "-"]) > 1:
             raise UsageError("standard input can be read once only")
 

@@ -127,7 +127,7 @@ def _table(name: str, value: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple(found)
 
 
-EMPTY_NAME = "is a variable of the script not set?"
+EMPTY_NAME_HINT = "is a variable of the script not set?"
 
 _EXPECTED: dict[str, tuple[type, ...]] = {
     "integer": (int,),
@@ -160,7 +160,7 @@ class _Rule:
         ):
             raise UsageError(f"{self.flag}: expected {self.kind}, got {value!r}")
         if self.kind == "path" and not os.fspath(value):
-            raise UsageError(f"{self.flag}: the name of the file is empty", hint=EMPTY_NAME)
+            raise UsageError(f"{self.flag}: the name of the file is empty", hint=EMPTY_NAME_HINT)
         if self.kind == "list" and not all(isinstance(item, str) for item in value):
             raise UsageError(f"{self.flag}: expected a list of texts, got {value!r}")
         if self.choices and value not in self.choices:

@@ -1,4 +1,4 @@
-"""The summary of a run for people: units, aligned, no scientific noise."""
+"""The summary of a run, or a plan of one, for people: units, aligned, no scientific noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Rows that wait for the rest of their mini-batch, as arrays of a learner's state.
+// Rows that a learner holds, as arrays of its state: those that wait for the rest of their mini-batch, and kept ones.
 #pragma once
 
 #include "core/batch.hpp"
