@@ -5,12 +5,12 @@
 
 #include "core/larger_first.hpp"
 #include "learn/limits.hpp"
+#include "sketch/lazy_scale.hpp"
 
 namespace fsstream {
 
 namespace {
 
-constexpr double kSmallestScale = 1e-9;
 constexpr std::size_t kAhead = 16;  // entries; other classes' tables lie between a row's score and its step
 
 }  // namespace
@@ -75,7 +75,7 @@ void AccumulatedWeights::prune() {
 
 void AccumulatedWeights::shrink(double factor) {
   scale_ *= factor;
-  if (scale_ >= kSmallestScale) return;
+  if (scale_ >= kSmallestFloatScale) return;
   for (Slot slot = 0; slot < table_.size(); ++slot)
     table_[slot].weight = static_cast<float>(table_[slot].weight * scale_);
   scale_ = 1.0;

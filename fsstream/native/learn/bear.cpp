@@ -5,15 +5,9 @@
 
 #include "core/dot.hpp"
 #include "core/errors.hpp"
+#include "learn/limits.hpp"
 
 namespace fsstream {
-
-namespace {
-
-constexpr double kRunaway = 1e9;  // as in learn/sgd.cpp
-constexpr double kOutOfRange = 1e30;
-
-}  // namespace
 
 Bear::Bear(Loss loss, const BearOptions& options, CountSketch sketch)
     : loss_(loss), options_(options), weights_(std::move(sketch), options.k) {
@@ -36,7 +30,7 @@ void Bear::update(const Batch& batch, float* scores) {
     const double score = intercept_ + weights_.score({&batch, first, size, 0});
     scores[row] = static_cast<float>(score);
     largest_target_ = std::max(largest_target_, std::fabs(target));
-    check_range(score, loss_.bounded_slope() ? kOutOfRange : kRunaway * largest_target_, rows_ + 1);
+    check_score(score, largest_score(loss_, largest_target_), rows_ + 1);
     squares_ += dot(batch.values.data() + first, batch.values.data() + first, size);
     entries_ += static_cast<double>(size);
     append_row(batch, row, waiting_);
@@ -47,11 +41,6 @@ void Bear::update(const Batch& batch, float* scores) {
   if (bytes() > options_.memory)
     throw LimitExceeded(
         "sketch, mini-batch and pairs do not fit into --memory\nraise --memory, or lower --k or --set batch");
-}
-
-void Bear::check_range(double number, double limit, std::uint64_t row) {
-  if (std::fabs(number) <= limit) return;  // false for NaN, too
-  throw Diverged("the weights diverged\nlower --learning-rate, or scale the rows (--normalize l2)", row);
 }
 
 void Bear::end_pass() {
@@ -77,7 +66,7 @@ void Bear::step() {
   }
   keep_pair(after, changed);
   if (options_.intercept) intercept_ -= options_.learning_rate * slope * typical_square();
-  check_range(intercept_, kOutOfRange, rows_);
+  check_score(intercept_, kOutOfRange, rows_);
   waiting_.start({}, nullptr);
   sum_.clear();
 }

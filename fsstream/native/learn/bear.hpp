@@ -72,7 +72,6 @@ class Bear {
     double alpha;
   };
 
-  static void check_range(double number, double limit, std::uint64_t row);
   void step();
   double typical_square() const { return squares_ > 0.0 ? squares_ / entries_ : 1.0; }
   double find_gradient(std::vector<double>& gradient, std::vector<double>& weights);

@@ -1,18 +1,17 @@
 #include "learn/class_descent.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "core/dot.hpp"
 #include "core/errors.hpp"
 #include "core/math.hpp"
+#include "learn/limits.hpp"
 
 namespace fsstream {
 
 namespace {
 
-constexpr double kOutOfRange = 1e30;
 constexpr std::uint64_t kBetweenChecks = 8;  // rows
 
 }  // namespace
@@ -66,8 +65,7 @@ void ClassDescent::learn(const Row& row, std::size_t y, double h, float* scores)
     weights_[c]->hash(*row.batch, row.first, row.size, row.size);
     chances_[c] = intercepts_[c] + weights_[c]->score(row);
     scores[c] = static_cast<float>(chances_[c]);
-    if (!(std::fabs(chances_[c]) <= kOutOfRange))
-      throw Diverged("the weights diverged\nlower --learning-rate, or scale the rows (--normalize l2)", rows_ + 1);
+    check_score(chances_[c], kOutOfRange, rows_ + 1);
   }
   ++rows_;
   squares_ += dot(row.values(), row.values(), row.size);

@@ -22,6 +22,8 @@ struct Evidence {
   static constexpr float kBiggerUnit = 64.0F;      // a cell of typical squares this many times one's own
   static constexpr float kFar = 16.0F;             // units that a value of a known feature may have
   static constexpr float kLeastOwn = 0.1F;         // of a shared pair's evidence
+  static constexpr float kSeeded = 4.0F;           // rows that an earlier model's weight counts for
+  static constexpr double kFadedEnough = 0.9;      // what is left when fading pays: it reads every cell
   float scaled = 0.0F;                             // P
   float count = 0.0F;                              // C
 

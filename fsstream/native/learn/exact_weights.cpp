@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "learn/sketched_weights.hpp"
+#include "sketch/lazy_scale.hpp"
 
 namespace fsstream {
 
@@ -74,10 +75,9 @@ void ExactWeights::hand_over(std::vector<ActiveSet::Entry>& left) {
 }
 
 void ExactWeights::shrink(double factor) {
-  constexpr double kSmallest = 1e-9;
   attenuate(factor);
   scale_ *= factor;
-  if (scale_ >= kSmallest) return;
+  if (scale_ >= kSmallestFloatScale) return;
   active_.scale_weights(scale_);
   threshold_ = static_cast<float>(threshold_ * scale_);
   scale_ = 1.0;

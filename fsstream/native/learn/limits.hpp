@@ -9,6 +9,7 @@
 #include "core/batch.hpp"
 #include "core/errors.hpp"
 #include "core/state.hpp"
+#include "learn/loss.hpp"
 
 namespace fsstream {
 
@@ -25,6 +26,20 @@ inline void check_range(const Batch& batch, std::size_t row, double slope) {
     largest = std::max(largest, std::abs(static_cast<double>(batch.values[j])));
   if (!(std::abs(slope) * largest < kLargestGradient))
     throw Diverged("the weights left the range of numbers\nlower --learning-rate, or scale the features' values");
+}
+
+// A score this many times the largest target (1 for classes) comes from steps that grow.
+inline constexpr double kRunaway = 1e9;
+// With bounded slopes weights grow by bounded steps: only the range of numbers is a limit.
+inline constexpr double kOutOfRange = 1e30;
+
+inline double largest_score(const Loss& loss, double largest_target) {
+  return loss.bounded_slope() ? kOutOfRange : kRunaway * largest_target;
+}
+
+inline void check_score(double score, double limit, std::uint64_t row) {
+  if (std::abs(score) <= limit) return;  // false for NaN, too
+  throw Diverged("the weights diverged\nlower --learning-rate, or scale the rows (--normalize l2)", row);
 }
 
 // Of learners that keep something of every feature seen; some can do it in a sketch.

@@ -6,14 +6,13 @@
 #include "core/dot.hpp"
 #include "core/errors.hpp"
 #include "learn/flow.hpp"
+#include "learn/row_runs.hpp"
 #include "sketch/warm_up.hpp"
 
 namespace fsstream {
 
 namespace {
 
-constexpr float kSeedEvidence = 4.0F;  // rows that an earlier model's weight counts for
-constexpr std::size_t kRun = 512;      // entries hashed at once, as in learn/sgd.cpp
 constexpr std::uint32_t kNumbers = 3;  // w, P and C of an active feature
 constexpr std::uint32_t kStride = 4;   // which is how far they lie apart
 constexpr std::size_t kAhead = 16;     // entries whose blocks are asked for before they are needed
@@ -62,12 +61,7 @@ double Newton::claim_of(std::uint32_t slot, float weight) const {
 void Newton::update(const Batch& batch, float* scores) {
   for (std::size_t row = 0; row < batch.rows();) {
     const std::size_t first = batch.row_begin(row);
-    std::size_t end = row;
-    std::size_t longest = 0;
-    do {
-      longest = std::max(longest, batch.row_end(end) - batch.row_begin(end));
-      ++end;
-    } while (end < batch.rows() && batch.row_end(end) - first <= kRun);
+    const auto [end, longest] = run_from(batch, row);
     const std::size_t entries = batch.row_begin(end) - first;
     sketch_.hash(batch.keys.data() + first, entries, hashed_);
     warm_up_values(batch.values.data() + first, entries);
@@ -252,9 +246,8 @@ void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed, st
 // evidence behind them they follow the stream faster, and where it does not drift they are still
 // right. The threshold holds a claim with its evidence as a factor: fading both lets in no less.
 void Newton::fade() {
-  constexpr double kWorthwhile = 0.9;
   fading_ *= forget_;
-  if (fading_ > kWorthwhile) return;
+  if (fading_ > Evidence::kFadedEnough) return;
   const auto factor = static_cast<float>(fading_);
   sketch_.fade_pairs(factor);
   for (const ActiveSet::Entry& entry : active_.entries()) {
@@ -320,7 +313,7 @@ void Newton::seed(Key key, const std::string& name, float weight) {
   const std::uint32_t home = sketch_.home(key);
   std::uint32_t slot = active_.find(key, home);
   if (slot == ActiveSet::kNone) slot = active_.insert(key, home, 0.0F, active_.add_name(name, key));
-  set(slot, weight, {0.0F, kSeedEvidence});
+  set(slot, weight, {0.0F, Evidence::kSeeded});
   if (active_.full()) prune();
 }
 

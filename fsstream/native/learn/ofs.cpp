@@ -11,7 +11,6 @@ namespace {
 
 // Rows between exact sums of |v|^2, so that its rounding errors do not pile up.
 constexpr std::uint64_t kRefresh = 4096;
-constexpr double kSmallestScale = 1e-60;
 
 }  // namespace
 
@@ -29,7 +28,7 @@ double Ofs::predict(const Batch& batch, std::size_t row) {
 
 void Ofs::shrink() {
   seats_.shrink(1.0 - options_.lambda * rate_.eta());
-  if (std::abs(seats_.scale()) < kSmallestScale) fold_scale();
+  if (std::abs(seats_.scale()) < SeatedWeights::kSmallestScale) fold_scale();
 }
 
 // The scale goes into the weights; also the time to sum |v|^2 anew.

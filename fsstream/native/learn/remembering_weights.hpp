@@ -20,6 +20,7 @@
 
 #include "learn/thresholded_weights.hpp"
 #include "sketch/count_sketch.hpp"
+#include "sketch/lazy_scale.hpp"
 
 namespace fsstream {
 
@@ -35,9 +36,8 @@ class RememberingWeights : public ThresholdedWeights {
   }
 
   void shrink(double factor) override {
-    constexpr double kSmallestScale = 1e-9;  // memories are float32
     seats_.shrink(factor);
-    if (seats_.scale() >= kSmallestScale) return;
+    if (seats_.scale() >= kSmallestFloatScale) return;  // memories are float32
     attenuate(seats_.scale());
     seats_.fold_scale();
   }

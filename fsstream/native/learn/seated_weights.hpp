@@ -22,6 +22,9 @@ namespace fsstream {
 
 class SeatedWeights {
  public:
+  // With a smaller scale it is time to fold it in: weights are double.
+  static constexpr double kSmallestScale = 1e-60;
+
   // An entry of a row whose feature has a seat.
   struct Member {
     std::size_t entry;

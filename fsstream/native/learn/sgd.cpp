@@ -6,19 +6,12 @@
 #include "core/dot.hpp"
 #include "core/errors.hpp"
 #include "core/math.hpp"
+#include "learn/limits.hpp"
+#include "learn/row_runs.hpp"
 
 namespace fsstream {
 
 namespace {
-
-// Entries hashed at once: enough to fill wide registers, few enough that what they ask for stays in the
-// second cache until it is used.
-constexpr std::size_t kRun = 512;
-
-// A score this many times the largest target (1 for classes) comes from steps that grow.
-constexpr double kRunaway = 1e9;
-// With bounded slopes weights grow by bounded steps: only the range of numbers is a limit.
-constexpr double kOutOfRange = 1e30;
 
 constexpr double kLog2 = 0.6931471805599453;
 
@@ -30,8 +23,7 @@ Sgd::Sgd(Loss loss, const SgdOptions& options, std::unique_ptr<Weights> weights)
 template <class Visit>
 void Sgd::for_each_row(const Batch& batch, Visit visit) {
   for (std::size_t row = 0; row < batch.rows();) {
-    std::size_t longest = 0;
-    const std::size_t end = run_end(batch, row, longest);
+    const auto [end, longest] = run_from(batch, row);
     const std::size_t first = batch.row_begin(row);
     weights_->hash(batch, first, batch.row_begin(end) - first, longest);
     for (; row < end; ++row) {
@@ -53,16 +45,6 @@ void Sgd::update(const Batch& batch, float* scores) {
 void Sgd::predict(const Batch& batch, float* scores) {
   for_each_row(
       batch, [&](std::size_t r, const Row& row) { scores[r] = static_cast<float>(intercept_ + weights_->score(row)); });
-}
-
-// Rows up to kRun entries together, at least one.
-std::size_t Sgd::run_end(const Batch& batch, std::size_t row, std::size_t& longest) const {
-  const std::size_t first = batch.row_begin(row);
-  do {
-    longest = std::max(longest, batch.row_end(row) - batch.row_begin(row));
-    ++row;
-  } while (row < batch.rows() && batch.row_end(row) - first <= kRun);
-  return row;
 }
 
 double Sgd::learn(const Row& row, double target, double importance) {
@@ -107,8 +89,7 @@ double Sgd::typical_square(const Row& row, double square) {
 
 void Sgd::watch(double score, double target) {
   largest_target_ = std::max(largest_target_, std::fabs(target));
-  const double limit = loss_.bounded_slope() ? kOutOfRange : kRunaway * largest_target_;
-  if (std::fabs(score) <= limit) return;  // false for NaN, too
+  if (std::fabs(score) <= largest_score(loss_, largest_target_)) return;  // false for NaN, too
   throw Diverged(
       "the steps are too large for these values: the weights diverged\nlower --learning-rate, or scale the rows "
       "(--normalize l2)",

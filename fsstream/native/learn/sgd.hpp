@@ -66,7 +66,6 @@ class Sgd {
   void load(const StateReader& in);
 
  private:
-  std::size_t run_end(const Batch& batch, std::size_t row, std::size_t& longest) const;
   // Calls row_done(row number, Row) for all rows, hashed run by run.
   template <class Visit>
   void for_each_row(const Batch& batch, Visit visit);

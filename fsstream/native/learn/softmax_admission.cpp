@@ -10,12 +10,6 @@
 
 namespace fsstream {
 
-namespace {
-
-constexpr float kSeedEvidence = 4.0F;  // rows that an earlier model's weight counts for
-
-}  // namespace
-
 void SoftmaxLearner::admit(const Batch& batch, std::size_t first, std::size_t hashed) {
   const std::size_t lanes = sketch_.lanes();
   const std::uint32_t* homes = this->homes() + hashed;
@@ -164,7 +158,7 @@ void SoftmaxLearner::seed(Key key, const std::string& name, std::size_t c, float
   Row row = kept_.find(key, home);
   if (row == ClassFeatures::kNone) {
     row = kept_.add(key, home, kept_.names().add_name(name, key));
-    kept_.evidence(row) = {0.0F, kSeedEvidence};
+    kept_.evidence(row) = {0.0F, Evidence::kSeeded};
   }
   const auto stored = static_cast<float>(weight / scale_);
   kept_.weights(row)[c] = stored;

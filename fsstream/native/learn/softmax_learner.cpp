@@ -11,15 +11,16 @@
 #include "learn/class_lanes.hpp"
 #include "learn/class_steps.hpp"
 #include "learn/flow.hpp"
+#include "learn/limits.hpp"
+#include "learn/row_runs.hpp"
 #include "learn/row_steps.hpp"
+#include "sketch/lazy_scale.hpp"
 
 namespace fsstream {
 
 namespace {
 
-constexpr std::size_t kRun = 1024;  // entries hashed at once
-constexpr double kOutOfRange = 1e30;
-constexpr double kSmallestScale = 1e-9;
+constexpr std::size_t kRun = 2 * kRunEntries;
 const Loss kLogistic(Loss::Kind::kLogistic);
 constexpr float kNoClass = std::numeric_limits<float>::infinity();
 
@@ -90,8 +91,7 @@ void SoftmaxLearner::update(const Batch& batch, float* scores) {
   const std::size_t outputs = classes_with(batch);
   for (std::size_t row = 0; row < batch.rows();) {
     const std::size_t first = batch.row_begin(row);
-    std::size_t end = row + 1;
-    while (end < batch.rows() && batch.row_end(end) - first <= kRun) ++end;
+    const std::size_t end = run_from(batch, row, kRun).end;
     // The width a place is masked by may shrink on the way: to the low bits of the same word.
     sketch_.hash(batch.keys.data() + first, batch.row_begin(end) - first, hashed_);
     if (options_.exact) warm_up(kept_.names().buckets(), shared_by(0), homes(), batch.row_begin(end) - first);
@@ -109,8 +109,7 @@ void SoftmaxLearner::update(const Batch& batch, float* scores) {
 void SoftmaxLearner::predict(const Batch& batch, float* scores) {
   for (std::size_t row = 0; row < batch.rows();) {
     const std::size_t first = batch.row_begin(row);
-    std::size_t end = row + 1;
-    while (end < batch.rows() && batch.row_end(end) - first <= kRun) ++end;
+    const std::size_t end = run_from(batch, row, kRun).end;
     sketch_.hash(batch.keys.data() + first, batch.row_begin(end) - first, hashed_);
     for (; row < end; ++row, scores += classes_) {
       const std::size_t begin = batch.row_begin(row);
@@ -132,8 +131,7 @@ void SoftmaxLearner::learn(const Batch& batch, std::size_t row, std::size_t hash
   find_scores(values, hashed);
   for (std::size_t c = 0; c < classes_; ++c) {
     scores[c] = static_cast<float>(scores_[c]);
-    if (!(std::fabs(scores_[c]) <= kOutOfRange))
-      throw Diverged("the weights diverged\nlower --learning-rate, or scale the rows (--normalize l2)", rows_ + 1);
+    check_score(scores_[c], kOutOfRange, rows_ + 1);
   }
   ++rows_;
   find_shares(y);
@@ -331,7 +329,7 @@ void SoftmaxLearner::add_to_estimated(std::size_t hashed) {
 
 void SoftmaxLearner::shrink(double factor) {
   scale_ *= factor;
-  if (scale_ >= kSmallestScale) return;
+  if (scale_ >= kSmallestFloatScale) return;
   sketch_.scale(scale_);
   kept_.scale_weights(scale_);
   for (float& threshold : thresholds_) threshold = static_cast<float>(threshold * scale_);
@@ -340,9 +338,8 @@ void SoftmaxLearner::shrink(double factor) {
 
 // As in learn/newton.cpp; here a threshold holds the fourth root of the evidence.
 void SoftmaxLearner::fade() {
-  constexpr double kWorthwhile = 0.9;
   fading_ *= options_.forget;
-  if (fading_ > kWorthwhile) return;
+  if (fading_ > Evidence::kFadedEnough) return;
   kept_.fade(fading_);
   const auto factor = static_cast<float>(fading_);
   for (float& count : shared_) count *= factor;

@@ -4,12 +4,6 @@
 
 namespace fsstream {
 
-namespace {
-
-constexpr double kSmallestScale = 1e-60;
-
-}  // namespace
-
 double ThresholdedWeights::score(const Row& row) {
   return seats_.scale() * seats_.look_up(*row.batch, row.first, row.first + row.size);
 }
@@ -21,7 +15,7 @@ void ThresholdedWeights::add(const Row& row, double coefficient) {
 
 void ThresholdedWeights::shrink(double factor) {
   seats_.shrink(factor);
-  if (seats_.scale() < kSmallestScale) seats_.fold_scale();
+  if (seats_.scale() < SeatedWeights::kSmallestScale) seats_.fold_scale();
 }
 
 void ThresholdedWeights::seed(Key key, const std::string& name, float weight) {

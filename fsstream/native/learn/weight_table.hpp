@@ -4,6 +4,7 @@
 
 #include "core/state.hpp"
 #include "learn/feature_table.hpp"
+#include "sketch/lazy_scale.hpp"
 
 namespace fsstream {
 
@@ -27,9 +28,8 @@ class WeightTable {
   void set_scale(double scale) { scale_ = scale; }
   // As CountSketch::shrink.
   bool shrink(double factor, double& rewritten) {
-    constexpr double kSmallest = 1e-9;
     scale_ *= factor;
-    if (scale_ >= kSmallest) return false;
+    if (scale_ >= kSmallestFloatScale) return false;
     rewritten = scale_;
     for (Slot slot = 0; slot < table_.size(); ++slot)
       table_[slot].weight = static_cast<float>(table_[slot].weight * rewritten);

@@ -6,13 +6,14 @@
 
 namespace fsstream {
 
+// Of float32 numbers: far from where ordinary weights lose digits or overflow.
+inline constexpr double kSmallestFloatScale = 1e-9;
+
 // True when the cells were rewritten to keep the scale in range: what is stored in their unit
 // must be multiplied by `rewritten` then.
 inline bool shrink_lazily(double& scale, std::span<float> cells, double factor, double& rewritten) {
-  // Far from where float32 cells of ordinary weights lose digits or overflow.
-  constexpr double kSmallest = 1e-9;
   scale *= factor;
-  if (scale >= kSmallest) return false;
+  if (scale >= kSmallestFloatScale) return false;
   rewritten = scale;
   for (float& cell : cells) cell = static_cast<float>(cell * rewritten);
   scale = 1.0;
