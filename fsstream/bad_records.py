@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from fsstream.errors import DataError, FsstreamError
 
 if TYPE_CHECKING:
     import io
+    from collections.abc import Iterator
 
     from fsstream._native import Batch
     from fsstream.config import InputOptions
@@ -65,24 +67,24 @@ class BadRecords:
         path = self.options.bad_lines
         if path is None or not written:
             return
-        try:
+        with self._writing():
             if Path(path).stat().st_size < written:
                 raise DataError("the copies of bad records are fewer than they were", path=path)
             os.truncate(path, written)
             self._file = Path(path).open("ab")  # noqa: SIM115
-        except OSError as error:
-            raise FsstreamError(f"cannot write {path}: {error.strerror}") from None
 
     def sync(self) -> None:
         """Have the copies on disk before a checkpoint speaks of them."""
         if self._file is not None:
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            with self._writing():
+                self._file.flush()
+                os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Finish the file of bad records."""
         if self._file is not None:
-            self._file.close()
+            with self._writing():
+                self._file.close()
 
     def _skip(self, block: Block, record: BadRecord) -> None:
         self.count += 1
@@ -102,12 +104,18 @@ class BadRecords:
     def _copy(self, record: bytes) -> None:
         path = self.options.bad_lines
         assert path is not None
-        try:
+        with self._writing():
             if self._file is None:
                 self._file = Path(path).open("wb")  # noqa: SIM115
             self._file.write(record + b"\n")
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """The file of the copies, which an error is told of."""
+        try:
+            yield
         except OSError as error:
-            raise FsstreamError(f"cannot write {path}: {error.strerror}") from None
+            raise FsstreamError(f"cannot write {self.options.bad_lines}: {error.strerror}") from None
 
 
 def fault(block: Block, record: BadRecord, piece: re.Pattern[bytes] = _WORD) -> DataError:

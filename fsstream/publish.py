@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import stat
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     Write = Callable[[BinaryIO], object]
+
+
+_MOST_OF_A_NAME = 200  # bytes; file systems take 255
 
 
 class Publisher:
@@ -75,7 +79,7 @@ class Publisher:
             file.close()
 
     def _write_beside(self, target: Path, write: Write) -> None:
-        prefix, suffix = f".{target.name}.", ".tmp"
+        prefix, suffix = _beside(target), ".tmp"
         remove_leftovers(target.parent, prefix, suffix)
         descriptor, temporary = create(target.parent, prefix, suffix)
         try:
@@ -91,15 +95,26 @@ class Publisher:
         os.fsync(descriptor)
 
 
+def _beside(target: Path) -> str:
+    """What the names of a target's temporary files begin with: short, so that the rest has room."""
+    return f".{os.fsdecode(os.fsencode(target.name)[:_MOST_OF_A_NAME])}."
+
+
 def check_writable(path: str | None) -> None:
     """Fail before a long run, not after it, when a file could never be written."""
     if path in (None, "-") or _descriptor(path) is not None:
         return
     target = Path(os.path.realpath(path))
+    try:
+        target.lstat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise FsstreamError(f"cannot write {path}: {error.strerror}") from None
     if target.is_dir():
         raise FsstreamError(f"cannot write {path}: it is a folder")
     if not target.parent.is_dir():
-        raise FsstreamError(f"cannot write {path}: there is no folder {Path(path).parent}")
+        folder = target.parent if Path(path).is_symlink() else Path(path).parent
+        raise FsstreamError(f"cannot write {path}: there is no folder {folder}")
     if not os.access(target.parent if not target.exists() or target.is_file() else target, os.W_OK):
         raise FsstreamError(f"cannot write {path}: permission denied")
 

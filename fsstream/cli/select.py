@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+import click
 
 from fsstream.cli import stdout
 from fsstream.cli.options import make_command
@@ -49,8 +52,10 @@ def run_and_publish(options: SelectOptions, go: Callable[[], Outcome]) -> None:
         for path, data in results:
             if not stdout.is_meant(path):
                 publisher.add(path, data)
+        # Standard output first: where it is full the files stay. That its reader has gone is no failure.
+        with suppress(click.exceptions.Exit):
+            stdout.write([data for path, data in results if stdout.is_meant(path)])
         publisher.commit()
-    stdout.write([data for path, data in results if stdout.is_meant(path)])
     if options.verbose:
         from fsstream.summary import show_summary
 

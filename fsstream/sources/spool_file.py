@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from fsstream.errors import CorruptError, FsstreamError, LimitError, UsageError
 from fsstream.leftovers import create, remove_leftovers
+from fsstream.units import show_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,7 @@ class SpoolFile:
             self.close()
             if error.errno in _FULL:
                 raise LimitError(
-                    f"{self._directory} is full: the spool had grown to {self.size / 1e9:.3g} GB",
+                    f"{self._directory} is full: the spool had grown to {show_size(self.size)}",
                     hint="name a folder with more room with --spool-dir; files, unlike pipes, need no spool",
                 ) from error
             raise FsstreamError(f"cannot write {self.path}: {error.strerror}") from error

@@ -139,11 +139,33 @@ def test_a_device_that_is_full(device: str, folder: Path) -> None:
     assert_nothing_happened(folder)
 
 
+def test_a_device_for_bad_lines_that_is_full(folder: Path) -> None:
+    (folder / "rows").write_bytes(ROWS + b"1 no-value\n")
+    done = fsstream(*SELECT, "--on-bad-line", "skip", "--bad-lines", "/dev/full", "rows")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"cannot write /dev/full: No space left on device" in done.stderr
+    assert_nothing_happened(folder)
+
+
 def test_standard_output_is_full(folder: Path) -> None:
+    """The model and the summary of yesterday stay, or the next run would learn the same day twice."""
     with open("/dev/full", "wb") as full:
-        status, errors = ended(started("select", "--k", "3", "--quiet", "rows", stdout=full))
+        words = ["select", "--k", "3", "--quiet", "--model", "model", "--summary", "summary", "rows"]
+        status, errors = ended(started(*words, stdout=full))
     assert status == 1
     assert "No space left on device" in errors
+    assert_nothing_happened(folder)
+
+
+def test_nobody_reads_standard_output(folder: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as pipe:
+        status, errors = ended(
+            started("select", "--k", "3", "--quiet", "--model", "model", "rows", stdout=pipe)
+        )
+    assert (status, errors) == (0, "")
+    assert (folder / "model").read_bytes().startswith(b"PK")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -85,3 +85,22 @@ def test_standard_output_is_written_on_and_never_replaced(tmp_path: Path) -> Non
         file.seek(0, os.SEEK_END)
         file.write(b" after")
     assert log.read_bytes() == b"before selection after"
+
+
+def test_names_as_long_as_files_may_have(tmp_path: Path) -> None:
+    """What is written beside them has room for more letters; one more is told before a run, not after it."""
+    longest = tmp_path / ("\u00e9" * 127 + "x")
+    check_writable(str(longest))
+    with Publisher() as publisher:
+        publisher.add(str(longest), b"new")
+        publisher.commit()
+    assert [path.name for path in tmp_path.iterdir()] == [longest.name]
+    for longer in (f"{longest}x", f"{longest}x/file"):
+        with pytest.raises(FsstreamError, match="File name too long"):
+            check_writable(longer)
+
+
+def test_the_folder_that_a_link_leads_to_is_named(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("nowhere/file")
+    with pytest.raises(FsstreamError, match=f"there is no folder {tmp_path}/nowhere"):
+        check_writable(str(tmp_path / "link"))
