@@ -214,8 +214,12 @@ class SelectOptions(InputOptions):
             raise UsageError("--patience needs --valid FILE")
         if self.valid == "-":
             raise UsageError("--valid needs a file: it is read after each pass")
-        for item in self.class_weight:
-            split_class_weight(item)
+        weighed = [_as_number(split_class_weight(item)[0]) for item in self.class_weight]
+        for place, label in enumerate(weighed):
+            if label in weighed[:place]:
+                raise UsageError(
+                    f"--class-weight: the label {label!r} has two weights", hint="give each label one"
+                )
         if self.init == "-" and (not self.inputs or "-" in self.inputs):
             raise UsageError(
                 "standard input cannot be the model of --init and the data", hint="give one of them as a file"
@@ -259,3 +263,11 @@ def split_class_weight(item: str) -> tuple[str, float]:
             f"--class-weight: expected LABEL=W with W from {LEAST_WEIGHT:g} to {MOST_WEIGHT:g}, got {item!r}"
         )
     return label, value
+
+
+def _as_number(label: str) -> str | float:
+    """`+1` and `1.0` are one label."""
+    try:
+        return float(label)
+    except ValueError:
+        return label

@@ -27,5 +27,7 @@ def held(path: str | None) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise LockBusyError(f"another run holds {path}") from None
+            raise LockBusyError(
+                f"another run holds {path}", hint="it is free as soon as that one has ended, however it ends"
+            ) from None
         yield

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fsstream.cli import stdout
-from fsstream.cli.options import debug_option
+from fsstream.cli.options import PATH, debug_option
 
 if TYPE_CHECKING:
     from fsstream.checkpoint import Checkpoint
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("inspect")
-@click.argument("model", type=click.Path())
+@click.argument("model", type=PATH)
 @debug_option
 def command(model: str) -> None:
     """Say what is in a model, a checkpoint or a spool, as one JSON object, after checking its digest."""

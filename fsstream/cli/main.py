@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import os
 import sys
+import unicodedata
 from importlib import import_module
 from typing import NoReturn
 
@@ -163,10 +164,15 @@ def _where_it_stands(option: click.Option, arguments: list[str]) -> str | None:
 
 
 def _complain(error: FsstreamError) -> int:
-    _say(f"fsstream: error: {error.message}")
+    _say(_on_one_line(f"fsstream: error: {error.message}"))
     if error.hint:
-        _say(f"hint: {error.hint}")
+        _say(_on_one_line(f"hint: {error.hint}"))
     return error.exit_code
+
+
+def _on_one_line(text: str) -> str:
+    """With escapes for what would break the line, or tell a terminal to do something: names of files may."""
+    return "".join(repr(letter)[1:-1] if unicodedata.category(letter) == "Cc" else letter for letter in text)
 
 
 def _say(line: str) -> None:

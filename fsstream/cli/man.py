@@ -10,7 +10,7 @@ import click
 
 from fsstream import __version__
 from fsstream.cli import stdout
-from fsstream.cli.options import debug_option, grouped_options
+from fsstream.cli.options import PATH, debug_option, grouped_options
 from fsstream.errors import UsageError
 from fsstream.option_fields import suggest
 
@@ -37,7 +37,7 @@ def _complete_command(ctx: click.Context, param: click.Parameter, incomplete: st
 
 @click.command("man")
 @click.argument("name", required=False, metavar="[COMMAND]", shell_complete=_complete_command)
-@click.option("--output-dir", type=click.Path(), help="write the pages of all commands into a folder")
+@click.option("--output-dir", type=PATH, help="write the pages of all commands into a folder")
 @debug_option
 def command(name: str | None, output_dir: str | None) -> None:
     """Write the manual page of fsstream, or of one COMMAND: `fsstream man select | man -l -`."""

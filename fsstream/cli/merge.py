@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from fsstream.cli import stdout
-from fsstream.cli.options import GroupedCommand, debug_option
+from fsstream.cli.options import PATH, GroupedCommand, debug_option
 from fsstream.errors import UsageError
 
 
 @click.command("merge", cls=GroupedCommand)
-@click.argument("models", nargs=-1, metavar="MODEL...", type=click.Path())
-@click.option("--output", "-o", type=click.Path(), required=True, help="write the model to a file")
+@click.argument("models", nargs=-1, metavar="MODEL...", type=PATH)
+@click.option("--output", "-o", type=PATH, required=True, help="write the model to a file")
 @debug_option
 def command(models: tuple[str, ...], output: str) -> None:
     """Make one model of models that were trained on shards of a stream.

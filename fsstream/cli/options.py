@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +11,18 @@ import click
 
 from fsstream.apart import check_apart
 from fsstream.cli import stdout
-from fsstream.config import IN, LEARN, OUT, WITH, InputOptions
+from fsstream.config import IN, LEARN, OUT, WITH, InputOptions, SelectOptions
 from fsstream.errors import FsstreamError
-from fsstream.option_fields import from_mapping
+from fsstream.option_fields import from_mapping, suggest
 from fsstream.units import parse_interval, parse_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Function = Callable[..., None]
 
+_VARIABLE = "FSSTREAM_"  # that an option's name in the environment begins with
+_OTHER_VARIABLES = {"FSSTREAM_CONFIG", "FSSTREAM_ISA"}  # the second is of the native core
 _INPUT_IS_OPTIONAL = ("plan", "resume")
 _SHORT = {"quiet": "-q", "verbose": "-v", "output": "-o"}
 
@@ -38,12 +41,13 @@ class _Parsed(click.ParamType[Any]):
             self.fail(str(error), param, ctx)
 
 
+PATH = click.Path(readable=False)  # what cannot be read is told by what opens it, with the reason
 _TYPES: dict[str, Any] = {
     "integer": int,
     "number": float,
     "text": str,
-    "path": click.Path(),
-    "table": click.Path(),
+    "path": PATH,
+    "table": PATH,
     "size": _Parsed("size", parse_size),
     "interval": _Parsed("time|size", parse_interval),
 }
@@ -101,15 +105,20 @@ def make_command(
             wants_input = not options.inputs and function.__name__ not in _INPUT_IS_OPTIONAL
             if wants_input and sys.stdin is not None and sys.stdin.isatty():
                 print("fsstream: reading from the terminal; Ctrl-D ends the input", file=sys.stderr)
+            if not options.quiet:
+                for variable, hint in _unknown_variables():
+                    print(
+                        f"fsstream: note: {variable} in the environment is no option: {hint}", file=sys.stderr
+                    )
             from fsstream._native import return_freed_memory
 
             return_freed_memory()
             function(options)
 
         params: list[click.Parameter] = [
-            click.Argument([name], metavar=metavar, type=click.Path()) for name, metavar in arguments.items()
+            click.Argument([name], metavar=metavar, type=PATH) for name, metavar in arguments.items()
         ]
-        params.append(click.Argument(["inputs"], nargs=-1, metavar="[INPUT]...", type=click.Path()))
+        params.append(click.Argument(["inputs"], nargs=-1, metavar="[INPUT]...", type=PATH))
         params += [_click_option(field) for field in dataclasses.fields(kind) if "doc" in field.metadata]
         if config:
             params.append(_config_option(kind))
@@ -152,7 +161,7 @@ def _click_option(field: dataclasses.Field[Any]) -> click.Option:
     settings: dict[str, Any] = {
         "help": meta["doc"],
         "default": field.default,
-        "envvar": "FSSTREAM_" + field.name.upper(),
+        "envvar": _VARIABLE + field.name.upper(),
         "show_default": field.default not in (None, ()) and field.default is not False and kind != "size",
     }
     if kind == "switch":
@@ -170,6 +179,20 @@ def _click_option(field: dataclasses.Field[Any]) -> click.Option:
     return option
 
 
+def _unknown_variables() -> Iterator[tuple[str, str]]:
+    """Variables that look like options and are of no command, each with a hint."""
+    given = {name for name in os.environ if name.startswith(_VARIABLE)} - _OTHER_VARIABLES
+    given -= {_VARIABLE + field.name.upper() for field in dataclasses.fields(SelectOptions)}
+    if given:
+        from fsstream.apply_options import TransformOptions
+        from fsstream.resume_options import ResumeOptions
+
+        kinds = (SelectOptions, TransformOptions, ResumeOptions)
+        known = {_VARIABLE + field.name.upper() for kind in kinds for field in dataclasses.fields(kind)}
+        for name in sorted(given - known):
+            yield name, suggest(name, known)
+
+
 def _config_option(kind: type[Any]) -> click.Option:
     def load(ctx: click.Context, param: click.Parameter, path: str | None) -> None:
         if path is not None:
@@ -179,10 +202,10 @@ def _config_option(kind: type[Any]) -> click.Option:
 
     return GroupedOption(
         ["--config"],
-        type=click.Path(),
+        type=PATH,
         is_eager=True,
         expose_value=False,
         callback=load,
-        envvar="FSSTREAM_CONFIG",
+        envvar=_VARIABLE + "CONFIG",
         help="TOML file with any of these options; flags and environment win",
     )

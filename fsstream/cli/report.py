@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from fsstream.cli import stdout
-from fsstream.cli.options import GroupedCommand, debug_option
+from fsstream.cli.options import PATH, GroupedCommand, debug_option
 from fsstream.errors import UsageError
 
 
 @click.command("report", cls=GroupedCommand)
-@click.argument("files", nargs=-1, metavar="SUMMARY...", type=click.Path())
-@click.option("--output", "-o", type=click.Path(), help="write the page to a file")
+@click.argument("files", nargs=-1, metavar="SUMMARY...", type=PATH)
+@click.option("--output", "-o", type=PATH, help="write the page to a file")
 @click.option("--title", default="Feature selection", show_default=True, help="heading of the page")
 @debug_option
 def command(files: tuple[str, ...], output: str | None, title: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from fsstream.cli import stdout
-from fsstream.cli.options import GroupedCommand, debug_option
+from fsstream.cli.options import PATH, GroupedCommand, debug_option
 from fsstream.errors import UsageError
 
 # The kinds of `synthesis.KINDS`, written again so that --help loads no arrays.
@@ -31,10 +31,10 @@ KINDS = ("mission", "os", "fgm", "fgm-groups", "b-arda", "sparse-rf")
 @click.option(
     "--draw", type=click.IntRange(0), default=0, show_default=True, help="of the rows: 1 for a test set"
 )
-@click.option("--output", "-o", type=click.Path(), help="write to a file")
-@click.option("--truth", type=click.Path(), help="write the planted features (default: OUTPUT.truth)")
-@click.option("--targets", type=click.Path(), help="os: write the labels (default: OUTPUT.targets)")
-@click.option("--groups", type=click.Path(), help="fgm-groups: write the groups (default: OUTPUT.groups)")
+@click.option("--output", "-o", type=PATH, help="write to a file")
+@click.option("--truth", type=PATH, help="write the planted features (default: OUTPUT.truth)")
+@click.option("--targets", type=PATH, help="os: write the labels (default: OUTPUT.targets)")
+@click.option("--groups", type=PATH, help="fgm-groups: write the groups (default: OUTPUT.groups)")
 @debug_option
 def command(kind: str, **given: Any) -> None:
     """Write a stream whose informative features are known: the planted problem of a paper.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsstream.cli.main import COMMANDS, cli
+from fsstream.cli.main import COMMANDS, cli, run
 from fsstream.cli.man import page
 from tests.cli.command import PROGRAM, ROOT, fsstream
 
@@ -87,3 +88,23 @@ def test_every_command_explains_itself(name: str) -> None:
     assert done.returncode == 0, done.stderr
     assert b"Usage: fsstream " + name.encode() in done.stdout
     assert all(len(line) <= 100 for line in done.stdout.decode().splitlines())
+
+
+def test_names_of_files_neither_break_a_message_nor_command_the_terminal() -> None:
+    done = fsstream("select", "--k", "1", "a\nb\x1b[31mc\u00e9")
+    assert done.returncode == 2
+    assert done.stderr.decode() == (
+        "fsstream: error: cannot read a\\nb\\x1b[31mc\u00e9: No such file or directory\n"
+    )
+
+
+@pytest.mark.parametrize("words", [["select", "--k", "1", "rows"], ["inspect", "rows"], ["report", "rows"]])
+def test_a_file_that_must_not_be_read_is_told_with_the_reason(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Not as a value that an argument cannot have; who runs the tests may be allowed to read everything."""
+    (tmp_path / "rows").write_bytes(b"1 1:1\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    run(words)
+    assert "Invalid value" not in capfd.readouterr().err

@@ -329,3 +329,14 @@ def test_features_that_are_made_of_others_start_no_run_on_plain_ones(
     assert b"are made of others" in done.stderr
     if "=2" in made[-1]:
         assert fsstream(*given, "--set", "interactions=2", "--init", model, stdin=rows).returncode == 0
+
+
+def test_a_misspelt_option_in_the_environment_is_told() -> None:
+    words = ["select", "--k", "1", "--format", "pairs"]
+    rows = b"1 a:1\n0 b:1\n"
+    done = fsstream(
+        *words, stdin=rows, env={"FSSTREAM_MEMROY": "64MB", "FSSTREAM_TO": "vw", "FSSTREAM_SEED": "1"}
+    )
+    said = "FSSTREAM_MEMROY in the environment is no option: did you mean 'FSSTREAM_MEMORY'?"
+    assert (done.returncode, done.stderr.decode()) == (0, f"fsstream: note: {said}\n")
+    assert fsstream(*words, "-q", stdin=rows, env={"FSSTREAM_MEMROY": "64MB"}).stderr == b""

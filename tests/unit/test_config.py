@@ -31,6 +31,8 @@ from fsstream.parameters import parse_parameters
         ({"k": 5, "max_bad": 3}, "--on-bad-line skip"),
         ({"k": 5, "inputs": ("-", "-")}, "once"),
         ({"k": 5, "patience": 2}, "--valid"),
+        ({"k": 5, "class_weight": ("spam=2", "ham=1", "spam=3")}, "'spam' has two weights"),
+        ({"k": 5, "class_weight": ("+1=2", "1=3")}, "has two weights"),
         ({"k": 5, "valid": "-"}, "--valid needs a file"),
         ({"k": 5, "inputs": ("",)}, "input is empty"),
         ({"k": 5, "keep": ("a", "")}, "--keep: the pattern is empty"),
