@@ -297,8 +297,17 @@ def _rows_of_arrays(source: Any, y: Any, weights: Any, names: Any) -> RowSource 
                 raise UsageError("names are of a matrix's columns", hint="ids are names already")
             return ids_source(source, y, weights)
         if _is_array(first):
-            return matrix_source(np.asarray(source), y, weights, names)
+            return matrix_source(_array_of(source), y, weights, names)
     return None
+
+
+def _array_of(rows: Sequence[Any]) -> NDArray[Any]:
+    try:
+        return np.asarray(rows)
+    except ValueError:
+        raise UsageError(
+            "the rows are not of one length", hint="rows with ids of their own are (ids, values), see select"
+        ) from None
 
 
 def _is_array(part: Any) -> bool:

@@ -192,14 +192,22 @@ def row_weights(weights: Any, rows: int) -> NDArray[np.float32] | None:
     """One weight a row, if there are any."""
     if weights is None:
         return None
-    column = np.ascontiguousarray(weights, dtype=np.float32)
+    try:
+        column = np.ascontiguousarray(weights, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise UsageError("weights are not numbers", hint="one number from 0 on for each row") from None
     if column.shape != (rows,):
         raise UsageError(f"weights have the shape {column.shape}, and there are {rows} rows")
     return column
 
 
 def _name(name: str | bytes) -> bytes:
-    return name if isinstance(name, bytes) else to_bytes(str(name))
+    try:
+        return name if isinstance(name, bytes) else to_bytes(str(name))
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"the name {name!r} holds half of a letter", hint="give such names as bytes"
+        ) from None
 
 
 def _spelled(label: Any) -> bytes:
