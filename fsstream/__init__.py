@@ -2,7 +2,7 @@
 
 >>> import fsstream
 >>> fsstream.select("data/spam_sample.tsv.gz", algo="mission", k=3, format="tokens").names
-['re', 'click', 'our']
+['re', 'click', 'your']
 """
 
 from __future__ import annotations

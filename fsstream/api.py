@@ -84,7 +84,7 @@ def select(
 
     >>> outcome = fsstream.select("data/spam_sample.tsv.gz", k=3, format="tokens")
     >>> outcome.names
-    ['re', 'click', 'our']
+    ['re', 'click', 'your']
     >>> X = np.array([[1, 0, 3], [0, 2, 1], [2, 0, 2], [0, 1, 3]])
     >>> fsstream.select(X, ["no", "yes", "no", "yes"], k=1, names=["a", "b", "c"]).names
     ['b']
@@ -118,7 +118,7 @@ class Selector:
     >>> for rows in fsstream.read("data/spam_sample.tsv.gz", format="tokens"):
     ...     selector.update(rows)
     >>> selector.selection.names
-    ['re', 'click', 'our']
+    ['re', 'click', 'your']
     """
 
     def __init__(

@@ -222,9 +222,11 @@ class NewtonOracle:
         known = self.evidence[key] if key in self.weights else self.cell(key)
         scaled, square = known.scaled, x * x
         typical = known.count * square
-        if key not in self.weights:
+        if key not in self.weights and self.load > 0:  # pairs are shared
             if scaled > F(64) * typical:
                 estimates[key] = F(0)
+            scaled = typical
+        elif not scaled:
             scaled = typical
         return Evidence(scaled + v * square, known.count + v)
 

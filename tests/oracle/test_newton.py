@@ -188,7 +188,7 @@ def test_a_state_in_another_scale_says_the_same(scale):
     ours.update(batch_of(data))
     other.restore(in_scale(ours.state(), scale, numbers_of_part(ours.depth)))
     assert scale_of(other) == scale
-    assert selected(other) == pytest.approx(selected(ours), rel=2e-3)  # the prior has no scale
+    assert selected(other) == pytest.approx(selected(ours), rel=1e-2)  # the prior has no scale
     assert other.kernel.intercept == ours.kernel.intercept
     own, changed = ours.state()["sketch"].reshape(-1, 16), other.state()["sketch"].reshape(-1, 16)
     part = numbers_of_part(ours.depth)
@@ -270,3 +270,17 @@ def test_what_is_forgotten_is_relearned_sooner(rule):
         scores = made(20, "logistic", forget=forget, sketch_width=1 << 12, **rule).update(batch_of(data))
         late[forget] = np.mean(np.log1p(np.exp(-turned * scores))[650:])
     assert late[0.99] < late[1.0]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("rows", [100, 1_000])
+def test_of_positive_columns_the_one_that_is_the_label_is_found(loss, rows):
+    """A value in its own unit is 1 whatever it is; in that of its column it is large or small."""
+    starts = np.arange(0, 8 * rows + 1, 8, dtype=np.uint64)
+    keys = np.tile(np.arange(8, dtype=np.uint64), rows)
+    for seed in range(8):
+        X = np.random.default_rng(seed).random((rows, 8), np.float32)
+        targets = np.where(X[:, 2] > 0.5, 1, -1).astype(np.float32)
+        ours = made(2, loss, sketch_width=1 << 10)
+        ours.update(batch_of((starts, keys, X.ravel(), targets, np.ones(rows, np.float32))))
+        assert 2 in selected(ours), seed

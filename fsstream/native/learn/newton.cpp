@@ -186,11 +186,12 @@ Trust::Parts Newton::parts_of(double sum) {
 void Newton::gather_evidence(double row_evidence, double sum) {
   const auto v = static_cast<float>(row_evidence * scale_.value * scale_.value);
   const std::size_t at = others_at_;
+  const bool unshared = load_ == 0.0F;
   const BlockRows rows = sketch_.rows(others_hashed_, 0);
   sketch_.kernels().estimate_and_pairs(rows, others_, estimates_.data() + at, scaled_.data() + at, counts_.data() + at);
   const std::size_t entries = row_.meet(active_values_.data(), actives_, v, true, scaled_.data(), counts_.data(),
                                         estimates_.data(), terms_.data()) +
-                              row_.meet(other_values_.data(), others_, v, false, scaled_.data() + at,
+                              row_.meet(other_values_.data(), others_, v, unshared, scaled_.data() + at,
                                         counts_.data() + at, estimates_.data() + at, terms_.data() + at);
   intercept_evidence_ += row_evidence;
   if (!repeats_) scale_.meet(sum, row_evidence);
