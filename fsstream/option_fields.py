@@ -163,6 +163,8 @@ class _Rule:
             raise UsageError(f"{self.flag}: the name of the file is empty", hint=EMPTY_NAME_HINT)
         if self.kind == "list" and not all(isinstance(item, str) for item in value):
             raise UsageError(f"{self.flag}: expected a list of texts, got {value!r}")
+        if self.kind == "number" and math.isinf(value):
+            raise UsageError(f"{self.flag}: expected a finite number, got {value!r}")
         if self.choices and value not in self.choices:
             raise UsageError(
                 f"{self.flag}: expected one of {', '.join(self.choices)}, got {value!r}",

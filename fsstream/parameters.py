@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Any
 
 from fsstream.errors import UsageError
@@ -25,11 +26,11 @@ def parse_parameters(parameters: type, settings: Iterable[str], algo: str) -> An
             raise UsageError(f"--set: expected KEY=VALUE, got {item!r}")
         if key not in fields:
             raise UsageError(f"--set: {algo} has no parameter {key!r}", hint=suggest(key, fields))
-        values[key] = _parse_parameter(fields[key], text.strip())
+        values[key] = _parse_parameter(fields[key], text.strip(), f"`fsstream algos {algo}` tells more")
     return parameters(**values)
 
 
-def _parse_parameter(field: dataclasses.Field[Any], text: str) -> Any:
+def _parse_parameter(field: dataclasses.Field[Any], text: str, hint: str) -> Any:
     choices, low, high = (field.metadata.get(name) for name in ("choices", "low", "high"))
     if choices:
         if text not in choices:
@@ -43,12 +44,14 @@ def _parse_parameter(field: dataclasses.Field[Any], text: str) -> Any:
         value = _integer(text) if integer else float(text)
     except ValueError:
         expected = "a whole number" if integer else "a number"
-        raise UsageError(f"--set {field.name}: expected {expected}, got {text!r}") from None
+        raise UsageError(f"--set {field.name}: expected {expected}, got {text!r}", hint=hint) from None
     if integer and value > MOST_INTEGER:
-        raise UsageError(f"--set {field.name}: expected a number below 2^63, got {text!r}")
-    if (low is not None and not value >= low) or (high is not None and not value <= high):
+        raise UsageError(f"--set {field.name}: expected a number below 2^63, got {text!r}", hint=hint)
+    in_range = (low is None or value >= low) and (high is None or value <= high)
+    if not in_range or not math.isfinite(value):
         bounds = f"from {low} on" if high is None else f"from {low} to {high}"
-        raise UsageError(f"--set {field.name}: expected a number {bounds}, got {text!r}")
+        kind = "number" if math.isfinite(value) else "finite number"
+        raise UsageError(f"--set {field.name}: expected a {kind} {bounds}, got {text!r}", hint=hint)
     return value
 
 

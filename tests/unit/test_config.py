@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import pytest
@@ -37,6 +38,7 @@ from fsstream.parameters import parse_parameters
         ({"k": 5, "inputs": ("",)}, "input is empty"),
         ({"k": 5, "keep": ("a", "")}, "--keep: the pattern is empty"),
         ({"k": 5, "model": ""}, "--model: the name of the file is empty"),
+        ({"k": 5, "l2": math.inf}, "--l2: expected a finite number"),
         ({"k": 5, "block_size": 0}, "--block-size"),
         ({"k": 5, "block_size": 2**31}, "--block-size"),
         ({"k": 5, "memory": 10**20}, "--memory"),
@@ -80,12 +82,13 @@ def test_a_mapping_may_use_dashes_units_and_tables() -> None:
 class Parameters:
     width: int | None = parameter(None, "cells", low=2)
     rate: float = parameter(0.5, "step", low=0, high=1)
+    free: float = parameter(1.0, "anything", low=0)
     rule: str = parameter("paper", "which", choices=("paper", "ours"))
 
 
 def test_parameters_are_parsed_by_their_type() -> None:
     assert parse_parameters(Parameters, ["width=2^18", "rate=0.25", "rule=ours"], "x") == Parameters(
-        1 << 18, 0.25, "ours"
+        1 << 18, 0.25, rule="ours"
     )
     assert parse_parameters(Parameters, [], "x") == Parameters()
 
@@ -99,6 +102,8 @@ def test_parameters_are_parsed_by_their_type() -> None:
         ("width=1", "from 2"),
         ("rate=2", "from 0 to 1"),
         ("rate=nan", "from 0 to 1"),
+        ("free=inf", "a finite number from 0 on"),
+        ("free=1e400", "a finite number from 0 on"),
         ("rate=x", "a number"),
         ("rule=theirs", "paper or ours"),
         ("width=2^64", "whole number"),

@@ -18,7 +18,7 @@ class FgmParameters:
         choices=("trim", "paper"),
     )
     B: int = parameter(0, "features (or groups) a round brings; 0: from k", low=0)
-    C: float = parameter(0.0, "weight of the losses; 0: from the data (paper: 10)", low=0.0)
+    C: float = parameter(0.0, "weight of the losses; 0: from the data (paper: 10)", low=0.0, high=1e30)
     rounds: int = parameter(0, "rounds; 0: as many as k needs", low=0)
     tolerance: float = parameter(
         0.0,
