@@ -70,6 +70,11 @@ class Basis:
     learned: Learned | None = None
 
     @property
+    def input_names(self) -> Sequence[bytes]:
+        """What it is made of, as the stream calls it."""
+        return self.inputs.names
+
+    @property
     def shape(self) -> str:
         """What is made of the projection of a row."""
         return "step" if self.kernel == "perceptron" else "wave"

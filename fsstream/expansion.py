@@ -50,6 +50,11 @@ class Expansion:
     lows: NDArray[np.float32]
     highs: NDArray[np.float32]
 
+    @property
+    def input_names(self) -> Sequence[bytes]:
+        """What is expanded, as the stream calls it."""
+        return self.names
+
     def native_map(self) -> AdditiveMap:
         """What computes the features of a value."""
         return AdditiveMap(self.kernel, self.shape)

@@ -105,6 +105,18 @@ class Model:
         second = np.array([self._key_of(factors[-1]) for factors in split], dtype=np.uint64)
         return first, second, np.array([len(factors) == 2 for factors in split], dtype=np.uint8)
 
+    def check_names(self) -> None:
+        """ValueError where features of the stream are k-mers, and a name of one in the model is none."""
+        if not self.reading.get("kmer"):
+            return
+        if self.basis is not None:
+            for name in self.basis.input_names:
+                kmer_key(name)
+        elif self.has_products:
+            self.factors()
+        else:
+            self.keys()
+
     def _key_of(self, name: bytes) -> int:
         return kmer_key(name) if self.reading.get("kmer") else key_of_name(name)
 

@@ -77,8 +77,7 @@ def model_of(meta: dict[str, Any], members: dict[str, NDArray[Any]], path: str |
     check_kind(meta, FORMAT, VERSION, path)
     try:
         found = _from_parts(meta, members)
-        if found.reading.get("kmer") and not found.has_products:
-            found.keys()
+        found.check_names()
         return found
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise CorruptError(f"{path}: not a valid model: {error!r}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -237,6 +238,33 @@ def test_k_mers_of_another_kind_are_not_taken_for_those_of_a_model(tmp_path: Pat
         (*start, *kmers),
     ):
         assert fsstream(*command, stdin=READS).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        ["--algo", "sparse-rf"],
+        ["--algo", "rf"],
+        ["--algo", "boosting"],
+        ["--algo", "fgm", "--set", "expand=gaussian"],
+        ["--algo", "fgm", "--set", "degree=2"],
+        ["--algo", "mission", "--set", "interactions=2"],
+        ["--algo", "hashing"],
+    ],
+)
+def test_models_of_what_is_made_of_k_mers_can_be_read(made: list[str], tmp_path: Path) -> None:
+    """The names of what is made (`gaussian#17`, `AC#3`, `AC*GT`) are no k-mers, those it is made of are."""
+    rng, path = random.Random(4), str(tmp_path / "model")
+    pieces = ("ACCGT", "GATTA", "CCAGG", "TTTAC")
+    rows = "".join(
+        f"{row % 2}\t{''.join(rng.choices(pieces, [row % 2 + 1, 2, 1, 1], k=9))}\n" for row in range(60)
+    ).encode()
+    k = [] if "hashing" in made else ["--k", "4"]
+    options = ["--kmer", "3", "--no-canonical", "--model", path, "-q"]
+    done = fsstream("select", *made, *k, *options, stdin=rows)
+    assert done.returncode == 0, done.stderr
+    done = fsstream("predict", path, stdin=rows)
+    assert (done.returncode, done.stdout.count(b"\n")) == (0, 60), done.stderr
 
 
 def test_words_that_no_canonical_k_mer_spells_are_told(tmp_path: Path) -> None:
