@@ -12,12 +12,27 @@
 
 namespace fsstream {
 
+// The names that wait for their keys. Apart from the row, whose counts are then kept in registers.
+struct WaitingNames {
+  static constexpr std::size_t kMost = 256;
+  std::array<TextRef, kMost> names;
+  std::array<std::size_t, kMost> entries;  // counted in the row
+
+  // Makes the keys of the first `count`, for the row that begins with `keys`.
+  [[gnu::noinline]] void make_keys(const char* arena, std::size_t count, Key* keys) const {
+    std::array<Key, kMost> hashes;
+    hash_names(arena, names.data(), count, hashes.data());
+    for (std::size_t i = 0; i < count; ++i) keys[entries[i]] = hashes[i];
+  }
+};
+
 class ComposedRow {
  public:
   static constexpr std::size_t kPiece = 16;
 
-  explicit ComposedRow(Batch& batch)
-      : keys_(batch.keys.end()),
+  ComposedRow(Batch& batch, WaitingNames& waiting)
+      : waiting_names_(waiting),
+        keys_(batch.keys.end()),
         values_(batch.values.end()),
         names_(batch.names.end()),
         composed_(batch.arena.size()) {}
@@ -33,16 +48,16 @@ class ComposedRow {
   // false nothing is added, without a branch: empty cells come as they like.
   [[gnu::always_inline]] void add_word(Batch& batch, std::string_view front, std::string_view word, bool there = true) {
     const std::size_t size = front.size() + word.size();
-    if (waiting_ == kMost) [[unlikely]]
-      make_keys(batch.arena.data());
+    if (waiting_ == WaitingNames::kMost) [[unlikely]]
+      make_keys(batch);
     have_room(batch, size);
     char* const to = batch.arena.data() + composed_;
     copy(to, front);
     copy(to + front.size(), word);
     // One word: made of two halves it would be stored as such, and fetched at once too early.
     const auto name = std::bit_cast<TextRef>((composed_ | TextRef::kArena) | std::uint64_t{size} << 32U);
-    names_[count_] = waiting_names_[waiting_] = name;
-    waiting_entries_[waiting_] = count_;
+    names_[count_] = waiting_names_.names[waiting_] = name;
+    waiting_names_.entries[waiting_] = count_;
     values_[count_] = 1.0F;
     composed_ += there ? size : 0;
     waiting_ += there ? 1 : 0;
@@ -58,8 +73,8 @@ class ComposedRow {
     return ref;
   }
 
-  void finish(Batch& batch) {
-    make_keys(batch.arena.data());
+  [[gnu::always_inline]] void finish(Batch& batch) {
+    make_keys(batch);
     const std::size_t entries = batch.entries() + count_;
     batch.arena.set_size(composed_);
     batch.keys.set_size(entries);
@@ -68,8 +83,6 @@ class ComposedRow {
   }
 
  private:
-  static constexpr std::size_t kMost = 256;  // names that wait for their keys
-
   [[gnu::always_inline]] static void copy(char* to, std::string_view from) {
     std::size_t done = 0;
     do {
@@ -89,21 +102,18 @@ class ComposedRow {
     batch.grow_arena(more);
   }
 
-  void make_keys(const char* arena) {
-    std::array<Key, kMost> hashes;
-    hash_names(arena, waiting_names_.data(), waiting_, hashes.data());
-    for (std::size_t i = 0; i < waiting_; ++i) keys_[waiting_entries_[i]] = hashes[i];
+  [[gnu::always_inline]] void make_keys(const Batch& batch) {
+    waiting_names_.make_keys(batch.arena.data(), waiting_, keys_);
     waiting_ = 0;
   }
 
+  WaitingNames& waiting_names_;
   Key* const keys_;
   float* const values_;
   TextRef* const names_;
   std::size_t composed_;
   std::size_t count_ = 0;
   std::size_t waiting_ = 0;
-  std::array<TextRef, kMost> waiting_names_;
-  std::array<std::size_t, kMost> waiting_entries_;
 };
 
 }  // namespace fsstream

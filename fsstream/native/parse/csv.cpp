@@ -157,7 +157,7 @@ Verdict CsvParser::read_record(Batch& batch, const TableRecord& record) {
 
 template <bool kQuotes>
 bool CsvParser::read_plain_cells(Batch& batch, const char* begin, const CellStops& found) {
-  ComposedRow row(batch);
+  ComposedRow row(batch, waiting_);
   Label label{{}, std::numeric_limits<double>::quiet_NaN()};
   const std::uint32_t* stop = stops_.data();
   const char* p = begin;

@@ -68,6 +68,7 @@ class CsvParser final : public Parser {
   RowMerge merge_;
   std::string scratch_;
   Buffer<std::uint32_t> stops_;  // of the cells of a record
+  WaitingNames waiting_;
 };
 
 }  // namespace fsstream

@@ -294,7 +294,8 @@ Verdict JsonlParser::read_line(Batch& batch, const char* begin, const char* end)
   // A window behind what begins before `wide` is readable, and a piece that is copied behind that.
   constexpr std::size_t kReach = 2 * kWindow;
   const char* const text_end = batch.text + batch.text_size;
-  Record record{{begin, end, batch.text_size < kReach ? begin : text_end - kReach}, batch, ComposedRow(batch)};
+  Record record{
+      {begin, end, batch.text_size < kReach ? begin : text_end - kReach}, batch, ComposedRow(batch, waiting_)};
   JsonCursor& json = record.json;
   json.skip_space();
   if (json.at_end()) return {};

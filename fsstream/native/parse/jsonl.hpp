@@ -72,6 +72,7 @@ class JsonlParser final : public Parser {
   const std::string label_key_;
   JsonColumns columns_;
   RowMerge merge_;
+  WaitingNames waiting_;
   std::uint64_t batches_ = 0;  // and arenas that were cut: names in one of before are gone
   std::uint64_t records_ = 0;
   int surprises_ = 0;  // keys that were not expected, lately: among many none is
