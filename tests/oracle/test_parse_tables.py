@@ -107,6 +107,12 @@ def test_records_of_many_views(cells: list[tuple[bytes, bytes]]) -> None:
     assert_equal_to_twin("tsv", text.replace(b",", b"\t"), 1, columns)
 
 
+def test_more_words_than_wait_for_their_keys_at_once() -> None:
+    columns = ((b"y", "label"), *((b"column %d" % i, "categorical") for i in range(1000)))
+    row = b"1" + b"".join(b"\t%x" % (i * i) for i in range(1000))
+    assert_equal_to_twin("tsv", (row + b"\n") * 3 + b"\n" * 200, 1, columns)
+
+
 def test_long_names() -> None:
     """One byte more than a name may have, in a cell behind which there is text."""
     columns = ((b"y", "label"), (b"a", "categorical"))

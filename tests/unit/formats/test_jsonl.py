@@ -274,6 +274,24 @@ def test_many_keys() -> None:
     assert rows(parse(line + b"\n" + line)) == [(b"", twin(inner))] * 2
 
 
+def test_many_words() -> None:
+    """More than wait for their keys at once."""
+    value = {"words": [f"w{n % 900}" for n in range(1_000)], **{f"k{n}": f"v{n}" for n in range(300)}}
+    assert rows(parse(json.dumps(value).encode() + b"\n{}")) == [(b"", twin(value)), (b"", {})]
+
+
+def test_a_key_twice_where_it_is_expected() -> None:
+    batch = parse(b'{"a":1,"b":2}\n{"b":1,"a":2}\n{"a":1,"b":2,"a":3}\n', skip_bad=True)
+    assert batch.rows == 2
+    assert [bad[2:4] for bad in batch.bad] == [(41, "a key that is new in its object")]
+
+
+def test_names_of_a_bad_line_are_gone() -> None:
+    """A key that was first met in a bad line of the block is named anew."""
+    batch = parse(b'{"n":1,"x":?}\n{"w":"zzzz","n":2}\n', skip_bad=True)
+    assert rows(batch) == [(b"", {b"w=zzzz": 1.0, b"n": 2.0})]
+
+
 def test_labels() -> None:
     batch = parse(b'{"y":"spam"}\n{"y":-1.50}\n{"y":true}\n{"y":null}\n{}\n{"x":{"y":1}}', label=b"y")
     assert batch.labels() == [b"spam", b"-1.50", b"true", b"", b"", b""]
