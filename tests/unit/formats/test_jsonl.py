@@ -28,8 +28,8 @@ def parse(text: bytes, skip_bad: bool = False, label: bytes = b"label") -> Batch
 
 
 def everything(batch: Batch) -> tuple[Any, ...]:
-    bits = (batch.values.view(np.uint32), batch.label_values.view(np.uint64), batch.keys, batch.row_starts)
-    return (rows(batch), batch.labels(), batch.names(), batch.bad, *(column.tolist() for column in bits))
+    columns = (batch.values, batch.label_values, batch.keys, batch.row_starts)
+    return (rows(batch), batch.labels(), batch.names(), batch.bad, *(column.tobytes() for column in columns))
 
 
 def twin(value: dict[str, Any], path: str = "") -> dict[bytes, float]:
