@@ -113,8 +113,7 @@ Arrival SubstitutionWorker::arrive(Feature& feature, std::uint64_t scan, Exchang
   counts_.stalest = std::max(counts_.stalest, others);
   if (!entered) return Arrival::kRejected;
   ++counts_.entered;
-  const double estimate = 1.05 * problem_.loss.largest_curvature() * set_.curvature_estimate() + problem_.options.ridge;
-  curvature_ = std::max(estimate, 0.99 * curvature_);
+  curvature_ = set_.follow_curvature(curvature_);
   return Arrival::kEntered;
 }
 

@@ -53,21 +53,6 @@ double ColumnPool::noise() const {
   return std::max(tableau_.residual_squares(), 0.0) / std::max(free, 1.0);
 }
 
-// A feature that is retained is no candidate; met twice in one scan it is bad data.
-bool ColumnPool::known(const Feature& feature, Arrival& outcome) {
-  const auto found = slots_.find(feature.key);
-  if (found == slots_.end()) return false;
-  const std::size_t slot = found->second;
-  if (names_[slot] != feature.name) {
-    ++counts_.collisions;
-    outcome = Arrival::kCollided;
-  } else {
-    outcome = seen_in_[slot] == scan_ ? Arrival::kRepeated : Arrival::kRetained;
-    seen_in_[slot] = scan_;
-  }
-  return true;
-}
-
 // True when the single-precision sums, at their worst, still leave the arrival too weak.
 bool ColumnPool::screened_out(const Feature& feature) const {
   if (!feature.dense || tableau_.size() < columns_.slots()) return false;
@@ -88,25 +73,18 @@ Arrival ColumnPool::arrive(Feature& feature, FeatureReader& reader) {
   ++counts_.seen;
   feature.key = key_of_name(feature.name);
   Arrival outcome = Arrival::kRejected;
-  if (known(feature, outcome)) return outcome;
+  std::size_t slot = 0;
+  if (members_.find(feature, scan_, slot, outcome)) {
+    if (outcome == Arrival::kCollided) ++counts_.collisions;
+    return outcome;
+  }
   if (screened_out(feature)) {
     ++counts_.screened;
     return outcome;
   }
-  ColumnMoments sums{};
-  if (feature.dense) {
-    sums = column_moments(feature.values, residual_.data(), samples_);
-  } else {
-    sums.with_residual = gathered_dot(feature.values, feature.samples, feature.count, residual_.data());
-    for (std::size_t i = 0; i < feature.count; ++i) {
-      const double value = feature.values[i];
-      sums.sum += value;
-      sums.squares += value * value;
-    }
-  }
-  measure(feature, samples_, options_.intercept, sums.sum, sums.squares);
+  const double raw_product = measure(feature, samples_, options_.intercept, residual_.data());
   if (feature.length == 0) return outcome;
-  const double product = (sums.with_residual - feature.mean * residual_sum_) / feature.length;
+  const double product = (raw_product - feature.mean * residual_sum_) / feature.length;
   const bool full = tableau_.size() == columns_.slots();
   if (full && product * product < share_ * smallest_) {
     ++counts_.screened;
@@ -145,17 +123,7 @@ void ColumnPool::put(std::size_t slot, const Feature& feature, const float* dens
     throw LimitExceeded("the retained columns need " + std::to_string(columns_.bytes()) +
                         " bytes, more than --memory leaves\n" +
                         "give more --memory, a smaller --k, or --set columns=1");
-  if (slot == keys_.size()) {
-    keys_.push_back(feature.key);
-    names_.emplace_back(feature.name);
-    seen_in_.push_back(scan_);
-  } else {
-    slots_.erase(keys_[slot]);
-    keys_[slot] = feature.key;
-    names_[slot] = feature.name;
-    seen_in_[slot] = scan_;
-  }
-  slots_[feature.key] = slot;
+  members_.put(slot, feature, scan_);
   const bool was_model = slot < tableau_.size() && tableau_.in_model(slot);
   tableau_.put(slot, products_, diagonal(feature.length), target_product);
   if (was_model) refresh_residual();
@@ -229,7 +197,8 @@ void ColumnPool::refresh_threshold() {
   double least_left = 1;
   for (std::size_t i = 0; i < tableau_.size(); ++i) {
     scores_[i] = tableau_.score(i);
-    if (scores_[i] < scores_[weakest_] || (scores_[i] == scores_[weakest_] && keys_[i] > keys_[weakest_])) weakest_ = i;
+    if (scores_[i] < scores_[weakest_] || (scores_[i] == scores_[weakest_] && members_.key(i) > members_.key(weakest_)))
+      weakest_ = i;
     const double left = tableau_.tolerance(i);
     if (left >= kCopy) least_left = std::min(least_left, left);
   }
@@ -245,7 +214,7 @@ std::vector<std::size_t> ColumnPool::best() const {
     scores[i] = tableau_.score(i);
   }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return scores[a] != scores[b] ? scores[a] > scores[b] : keys_[a] < keys_[b];
+    return scores[a] != scores[b] ? scores[a] > scores[b] : members_.key(a) < members_.key(b);
   });
   return order;
 }
@@ -264,11 +233,6 @@ RefittedModel ColumnPool::current(std::span<const std::size_t> slots) const {
     model.intercept -= model.weights.back() * columns_.mean(slot);
   }
   return model;
-}
-
-void ColumnPool::index_slots() {
-  slots_.clear();
-  for (std::size_t slot = 0; slot < keys_.size(); ++slot) slots_[keys_[slot]] = slot;
 }
 
 }  // namespace fsstream

@@ -25,13 +25,12 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "solve/column_members.hpp"
 #include "solve/column_refit.hpp"
 #include "solve/feature_columns.hpp"
 #include "solve/regression_tableau.hpp"
-#include "solve/substitution_set.hpp"
 
 namespace fsstream {
 
@@ -63,8 +62,8 @@ class ColumnPool {
   };
 
   const FeatureColumns& columns() const { return columns_; }
-  const std::string& name(std::size_t slot) const { return names_[slot]; }
-  const std::vector<std::string>& names() const { return names_; }
+  const std::string& name(std::size_t slot) const { return members_.name(slot); }
+  const std::vector<std::string>& names() const { return members_.names(); }
   const RegressionTableau& tableau() const { return tableau_; }
   std::size_t size() const { return tableau_.size(); }
   const std::vector<double>& targets() const { return targets_; }
@@ -78,7 +77,6 @@ class ColumnPool {
   bool visit_state(State& state);
 
  private:
-  bool known(const Feature& feature, Arrival& outcome);
   bool screened_out(const Feature& feature) const;
   double diagonal(double length) const;
   bool multiply(const Feature& feature, const float* dense, bool in_model, bool copies_too);
@@ -88,7 +86,6 @@ class ColumnPool {
   bool exchange_best();
   void refresh_residual();
   void refresh_threshold();
-  void index_slots();
 
   ColumnPoolOptions options_;
   std::size_t samples_;
@@ -101,10 +98,7 @@ class ColumnPool {
   std::vector<float> narrow_residual_;
   double residual_sum_ = 0;
   double residual_length_ = 0;
-  std::vector<Key> keys_;
-  std::vector<std::string> names_;
-  std::vector<std::uint64_t> seen_in_;  // scan in which the member was last met
-  std::unordered_map<Key, std::size_t> slots_;
+  ColumnMembers members_;
   std::uint64_t scan_ = 0;
   std::size_t weakest_ = 0;  // the member to go next
   double smallest_ = 0;      // its score
@@ -121,12 +115,8 @@ bool ColumnPool::visit_state(State& state) {
   state.fixed("counts", numbers);
   scan_ = numbers[0];
   counts_ = {numbers[1], numbers[2], numbers[3], numbers[4]};
-  state.list("keys", keys_);
-  state.list("seen_in", seen_in_);
-  state.texts("names", names_);
-  if (!tableau_.visit_state(state) || !columns_.visit_state(state)) return false;
-  if (keys_.size() != tableau_.size() || names_.size() != keys_.size() || seen_in_.size() != keys_.size()) return false;
-  index_slots();
+  if (!members_.visit_state(state) || !tableau_.visit_state(state) || !columns_.visit_state(state)) return false;
+  if (members_.size() != tableau_.size()) return false;
   refresh_residual();
   refresh_threshold();
   return true;

@@ -74,11 +74,23 @@ const float* FeatureReader::scattered(const Feature& feature) {
   return dense_.data();
 }
 
-void measure(Feature& feature, std::size_t samples, bool centred, double sum, double squares) {
+double measure(Feature& feature, std::size_t samples, bool centred, const double* vector) {
+  ColumnMoments sums{};
+  if (feature.dense) {
+    sums = column_moments(feature.values, vector, samples);
+  } else {
+    sums.with_residual = gathered_dot(feature.values, feature.samples, feature.count, vector);
+    for (std::size_t i = 0; i < feature.count; ++i) {
+      const double value = feature.values[i];
+      sums.sum += value;
+      sums.squares += value * value;
+    }
+  }
   const auto n = static_cast<double>(samples);
-  feature.mean = centred ? sum / n : 0.0;
-  const double rest = squares - n * feature.mean * feature.mean;
-  feature.length = rest > kConstant * squares ? std::sqrt(rest) : 0.0;
+  feature.mean = centred ? sums.sum / n : 0.0;
+  const double rest = sums.squares - n * feature.mean * feature.mean;
+  feature.length = rest > kConstant * sums.squares ? std::sqrt(rest) : 0.0;
+  return sums.with_residual;
 }
 
 FeatureColumns::FeatureColumns(std::size_t samples, std::size_t slots, bool centred, Precision precision)

@@ -59,8 +59,9 @@ class FeatureReader {
 double gathered_dot(const float* values, const std::uint32_t* samples, std::size_t count, const double* vector);
 double gathered_dot(const float* values, const std::uint32_t* samples, std::size_t count, const float* vector);
 
-// Mean and centred length from a column's sums; a column that does not vary gets length 0.
-void measure(Feature& feature, std::size_t samples, bool centred, double sum, double squares);
+// Mean and centred length of an arriving column, of which one that does not vary gets length 0. Returns its product
+// with a vector, as it came.
+double measure(Feature& feature, std::size_t samples, bool centred, const double* vector);
 
 enum class Precision : std::uint8_t { kFloats, kCodes };
 

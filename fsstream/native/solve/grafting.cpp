@@ -5,6 +5,7 @@
 
 #include "core/errors.hpp"
 #include "hash/identity.hpp"
+#include "solve/soft_threshold.hpp"
 
 namespace fsstream {
 
@@ -16,10 +17,6 @@ constexpr double kNarrowings = 4;  // between too large and good
 constexpr double kFloor = 1e-6;    // of the largest lambda: where the search gives up
 constexpr double kSolved = 1e-4;   // largest move of a sweep against the largest weight
 constexpr int kSweepLimit = 1000;
-
-double soft(double value, double threshold) {
-  return value > threshold ? value - threshold : (value < -threshold ? value + threshold : 0.0);
-}
 
 }  // namespace
 
@@ -81,7 +78,7 @@ double Grafting::sweep() {
     const double curvature = bend * factor * factor / n + problem_.options.ridge;
     const double sum = problem_.slopes(u_, slope_);
     const double before = set_.weight(i);
-    const double weight = soft(before - set_.gradient(i, slope_, sum) / curvature, lambda_ / curvature);
+    const double weight = soft_threshold(before - set_.gradient(i, slope_, sum) / curvature, lambda_ / curvature);
     if (weight == before) continue;
     double offset = 0;
     set_.move(i, weight - before, u_.data(), offset);

@@ -5,6 +5,7 @@
 #include "core/lanes.hpp"
 #include "core/multiversion.hpp"
 #include "core/stop.hpp"
+#include "solve/soft_threshold.hpp"
 
 namespace fsstream {
 
@@ -14,8 +15,6 @@ constexpr std::size_t kMostSweeps = 1000;
 constexpr std::size_t kWholeSweep = 10;  // every so often all columns are looked at, not only those with a weight
 constexpr double kSmallestGain = 1e-3;   // of the first sweep's
 constexpr double kSmallestDiagonal = 1e-12;
-
-double shrunk(double x, double by) { return x > by ? x - by : (x < -by ? x + by : 0.0); }
 
 void add_row(float a, const float* row, float* slopes, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) slopes[i] += a * row[i];
@@ -56,7 +55,7 @@ std::vector<double> QuadraticModel::minimise(std::span<const double> gradients, 
       const float* row = gram_.row(j);
       const double bend = scale * static_cast<double>(row[j]) + l2 + kSmallestDiagonal;
       const double slope = gradients[j] + static_cast<double>(changes.data()[j]) + l2 * at;
-      const double moved = shrunk(at - slope / bend, l1 / bend) - at;
+      const double moved = soft_threshold(at - slope / bend, l1 / bend) - at;
       if (moved == 0.0) continue;
       best_add_row(static_cast<float>(scale * moved), row, changes.data(), size);
       steps[j] += moved;

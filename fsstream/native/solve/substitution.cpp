@@ -6,18 +6,13 @@
 #include "core/dot.hpp"
 #include "core/errors.hpp"
 #include "hash/identity.hpp"
+#include "solve/soft_threshold.hpp"
 
 namespace fsstream {
 
 namespace {
 
-constexpr double kAbove = 1.05;   // what the power iteration's estimate is raised by
-constexpr double kForget = 0.99;  // how slowly a raised estimate falls, a substitution
-constexpr int kRaises = 30;       // of the curvature within one arrival
-
-double soft(double value, double threshold) {
-  return value > threshold ? value - threshold : (value < -threshold ? value + threshold : 0.0);
-}
+constexpr int kRaises = 30;  // of the curvature within one arrival
 
 }  // namespace
 
@@ -168,9 +163,7 @@ Arrival Substitution::substitute(Feature& feature, const float* dense, double gr
   progress_.promised -= allowed * taken.squares;
   if (!enters) return Arrival::kRejected;
   ++counts_[kEntered];
-  const double estimate =
-      problem_.loss.largest_curvature() * kAbove * set_.curvature_estimate() + problem_.options.ridge;
-  progress_.curvature = std::max(estimate, kForget * progress_.curvature);
+  progress_.curvature = set_.follow_curvature(progress_.curvature);
   return Arrival::kEntered;
 }
 
@@ -187,7 +180,7 @@ Arrival Substitution::coordinate_step(Feature& feature, const float* dense, doub
   const double moved = before - eta * (gradient + problem_.options.ridge * before);
   const bool full = set_.size() == options_.k;
   const double least_kept = full ? std::abs(set_.weight(set_.weakest())) : 0.0;
-  const double weight = proximal ? soft(moved, options_.l1 > 0 ? eta * options_.l1 : least_kept) : moved;
+  const double weight = proximal ? soft_threshold(moved, options_.l1 > 0 ? eta * options_.l1 : least_kept) : moved;
   if (!retained && weight == 0) return Arrival::kRejected;
   if (!retained) {
     set_.add(feature, dense, 0.0, scan_);

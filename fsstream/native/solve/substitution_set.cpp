@@ -28,101 +28,59 @@ double ColumnProblem::first_intercept() const {
 }
 
 double measured_product(Feature& feature, const ColumnProblem& problem, const std::vector<double>& vector, double sum) {
-  ColumnMoments sums{};
-  if (feature.dense) {
-    sums = column_moments(feature.values, vector.data(), problem.samples());
-  } else {
-    sums.with_residual = gathered_dot(feature.values, feature.samples, feature.count, vector.data());
-    for (std::size_t i = 0; i < feature.count; ++i) {
-      const double value = feature.values[i];
-      sums.sum += value;
-      sums.squares += value * value;
-    }
-  }
-  measure(feature, problem.samples(), problem.options.intercept, sums.sum, sums.squares);
+  const double product = measure(feature, problem.samples(), problem.options.intercept, vector.data());
   if (feature.length == 0) return 0;
-  return (sums.with_residual - feature.mean * sum) / feature.length * problem.factor(feature.length);
+  return (product - feature.mean * sum) / feature.length * problem.factor(feature.length);
 }
 
 SubstitutionSet::SubstitutionSet(const ColumnProblem& problem, std::size_t slots)
     : problem_(problem), columns_(problem.samples(), slots, problem.options.intercept), image_(problem.samples()) {}
 
-bool SubstitutionSet::find(const Feature& feature, std::uint64_t scan, std::size_t& slot, Arrival& outcome) {
-  const auto found = slots_.find(feature.key);
-  if (found == slots_.end()) return false;
-  slot = found->second;
-  if (names_[slot] != feature.name) {
-    outcome = Arrival::kCollided;
-  } else {
-    outcome = seen_in_[slot] == scan ? Arrival::kRepeated : Arrival::kRetained;
-    seen_in_[slot] = scan;
-  }
-  return true;
-}
-
 void SubstitutionSet::add(const Feature& feature, const float* dense, double weight, std::uint64_t scan) {
-  const std::size_t slot = keys_.size();
-  if (slot == columns_.slots()) columns_.grow(slot + slot / 2 + 1);
+  const std::size_t slot = free_slot();
   columns_.keep(slot, feature, dense);
-  keys_.push_back(feature.key);
-  names_.emplace_back(feature.name);
-  seen_in_.push_back(scan);
+  members_.put(slot, feature, scan);
   weights_.push_back(weight);
   direction_.push_back(1.0);
-  slots_[feature.key] = slot;
 }
 
 void SubstitutionSet::adopt(const SubstitutionSet& from, std::size_t i) {
-  const std::size_t slot = keys_.size();
-  if (slot == columns_.slots()) columns_.grow(slot + slot / 2 + 1);
-  columns_.copy(slot, from.columns_, i);
-  keys_.push_back(from.keys_[i]);
-  names_.push_back(from.names_[i]);
-  seen_in_.push_back(from.seen_in_[i]);
+  columns_.copy(free_slot(), from.columns_, i);
+  members_.adopt(from.members_, i);
   weights_.push_back(from.weights_[i]);
   direction_.push_back(1.0);
-  slots_[keys_.back()] = slot;
+}
+
+std::size_t SubstitutionSet::free_slot() {
+  const std::size_t slot = size();
+  if (slot == columns_.slots()) columns_.grow(slot + slot / 2 + 1);
+  return slot;
 }
 
 void SubstitutionSet::remove(std::size_t i) {
-  const std::size_t last = keys_.size() - 1;
-  slots_.erase(keys_[i]);
+  const std::size_t last = size() - 1;
   if (i != last) {
     columns_.exchange(i, last);
-    keys_[i] = keys_[last];
-    names_[i].swap(names_[last]);
-    seen_in_[i] = seen_in_[last];
     weights_[i] = weights_[last];
     direction_[i] = direction_[last];
-    slots_[keys_[i]] = i;
   }
-  keys_.pop_back();
-  names_.pop_back();
-  seen_in_.pop_back();
+  members_.remove(i);
   weights_.pop_back();
   direction_.pop_back();
 }
 
 void SubstitutionSet::clear() {
-  keys_.clear();
-  names_.clear();
-  seen_in_.clear();
+  members_.clear();
   weights_.clear();
   direction_.clear();
-  slots_.clear();
-}
-
-std::size_t SubstitutionSet::slot_of(Key key) const {
-  const auto found = slots_.find(key);
-  return found == slots_.end() ? size() : found->second;
 }
 
 std::size_t SubstitutionSet::weakest() const {
   std::size_t found = 0;
-  for (std::size_t i = 1; i < keys_.size(); ++i) {
+  for (std::size_t i = 1; i < size(); ++i) {
     const double size = std::abs(weights_[i]);
     const double least = std::abs(weights_[found]);
-    if (size < least || (size == least && keys_[i] > keys_[found])) found = i;
+    if (size < least || (size == least && key(i) > key(found))) found = i;
   }
   return found;
 }
@@ -141,7 +99,14 @@ double SubstitutionSet::weight_squares() const {
   return sum;
 }
 
-double SubstitutionSet::curvature_estimate() {
+double SubstitutionSet::follow_curvature(double last) {
+  constexpr double kAbove = 1.05;   // what the estimate is raised by
+  constexpr double kForget = 0.99;  // how slowly a raised estimate falls, an arrival
+  const double estimate = kAbove * problem_.loss.largest_curvature() * largest_eigenvalue() + problem_.options.ridge;
+  return std::max(estimate, kForget * last);
+}
+
+double SubstitutionSet::largest_eigenvalue() {
   double squares = 0;
   for (const double d : direction_) squares += d * d;
   if (squares == 0) return 0;
@@ -178,15 +143,10 @@ std::vector<std::size_t> SubstitutionSet::heaviest(std::size_t most) const {
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     const double left = std::abs(weights_[a]);
     const double right = std::abs(weights_[b]);
-    return left != right ? left > right : keys_[a] < keys_[b];
+    return left != right ? left > right : key(a) < key(b);
   });
   order.resize(std::min(most, order.size()));
   return order;
-}
-
-void SubstitutionSet::index_slots() {
-  slots_.clear();
-  for (std::size_t slot = 0; slot < keys_.size(); ++slot) slots_[keys_[slot]] = slot;
 }
 
 }  // namespace fsstream

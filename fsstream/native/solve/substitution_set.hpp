@@ -8,16 +8,14 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "solve/column_loss.hpp"
+#include "solve/column_members.hpp"
 #include "solve/column_refit.hpp"
 #include "solve/feature_columns.hpp"
 
 namespace fsstream {
-
-enum class Arrival : std::uint8_t { kEntered, kRejected, kRetained, kRepeated, kCollided };
 
 // What is minimised, and in which coordinates.
 struct ColumnProblem {
@@ -40,26 +38,27 @@ class SubstitutionSet {
  public:
   SubstitutionSet(const ColumnProblem& problem, std::size_t slots);
 
-  std::size_t size() const { return keys_.size(); }
+  std::size_t size() const { return members_.size(); }
   std::size_t bytes() const { return columns_.bytes(); }
   double weight(std::size_t i) const { return weights_[i]; }
   void set_weight(std::size_t i, double weight) { weights_[i] = weight; }
   std::span<const double> weights() const { return weights_; }
-  Key key(std::size_t i) const { return keys_[i]; }
-  const std::vector<std::string>& names() const { return names_; }
-  const std::string& name(std::size_t i) const { return names_[i]; }
+  Key key(std::size_t i) const { return members_.key(i); }
+  const std::vector<std::string>& names() const { return members_.names(); }
+  const std::string& name(std::size_t i) const { return members_.name(i); }
   const FeatureColumns& columns() const { return columns_; }
 
-  // Is the feature retained? Then where, and whether it was met before in this scan.
-  bool find(const Feature& feature, std::uint64_t scan, std::size_t& slot, Arrival& outcome);
+  // As ColumnMembers::find.
+  bool find(const Feature& feature, std::uint64_t scan, std::size_t& slot, Arrival& outcome) {
+    return members_.find(feature, scan, slot, outcome);
+  }
   void add(const Feature& feature, const float* dense, double weight, std::uint64_t scan);
   // A member of another set, with its weight.
   void adopt(const SubstitutionSet& from, std::size_t i);
   void remove(std::size_t i);
   void clear();
   void grow(std::size_t slots) { columns_.grow(slots); }
-  // Where the key is retained; size() when it is not.
-  std::size_t slot_of(Key key) const;
+  std::size_t slot_of(Key key) const { return members_.slot_of(key); }
   // The member with the smallest |weight|; among equals the larger key.
   std::size_t weakest() const;
 
@@ -67,8 +66,8 @@ class SubstitutionSet {
   void move(std::size_t i, double step, double* u, double& offset) const;
   double weight_squares() const;
 
-  // One step of power iteration on X_S'X_S / n; returns the estimate of its largest eigenvalue.
-  double curvature_estimate();
+  // The curvature to go on with after an arrival entered: estimated from X_S, raised, and never much below the last.
+  double follow_curvature(double last);
 
   // Weights of the raw columns and what they add to the intercept, as they are.
   RefittedModel current(std::span<const std::size_t> slots, double intercept) const;
@@ -80,16 +79,16 @@ class SubstitutionSet {
 
  private:
   double factor(std::size_t i) const { return problem_.factor(columns_.length(i)); }
-  void index_slots();
+  // Behind the last.
+  std::size_t free_slot();
+  // One step of power iteration on X_S'X_S / n; returns the estimate of its largest eigenvalue.
+  double largest_eigenvalue();
 
   const ColumnProblem& problem_;
+  ColumnMembers members_;
   FeatureColumns columns_;
   std::vector<double> weights_;
   std::vector<double> direction_;  // of the power iteration
-  std::vector<Key> keys_;
-  std::vector<std::string> names_;
-  std::vector<std::uint64_t> seen_in_;
-  std::unordered_map<Key, std::size_t> slots_;
   std::vector<double> image_;
 };
 
@@ -100,15 +99,8 @@ template <class State>
 bool SubstitutionSet::visit_state(State& state) {
   state.list("weights", weights_);
   state.list("direction", direction_);
-  state.list("keys", keys_);
-  state.list("seen_in", seen_in_);
-  state.texts("names", names_);
-  const std::size_t size = keys_.size();
-  if (size > columns_.slots() || weights_.size() != size || direction_.size() != size || seen_in_.size() != size ||
-      names_.size() != size || !columns_.visit_state(state))
-    return false;
-  index_slots();
-  return true;
+  return members_.visit_state(state) && size() <= columns_.slots() && weights_.size() == size() &&
+         direction_.size() == size() && columns_.visit_state(state);
 }
 
 }  // namespace fsstream
