@@ -22,10 +22,13 @@ from fsstream.task import decide
 from fsstream.text import to_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from fsstream.algorithms.learner import Learner
     from fsstream.config import SelectOptions
+    from fsstream.pipeline import Parsed
     from fsstream.reading import AnyReading
 
 LARGEST = 64 << 20  # bytes
@@ -68,51 +71,83 @@ class Head:
 
 def look_at(options: SelectOptions, chosen: type[Learner]) -> Head:
     """The first LARGEST bytes or a little more; of a shorter stream all."""
-    with closing(
-        make_reading(dataclasses.replace(options, threads=1, on_bad_line="skip", bad_lines=None))
-    ) as reading:
+    lenient = dataclasses.replace(options, threads=1, on_bad_line="skip", bad_lines=None)
+    with closing(make_reading(lenient)) as reading:
         recipe = reading.recipe()
         met = reading.labels()
         loss, kind = decide(options.loss, met, chosen)
-        targets = None
-        if reading.format == "columns":
-            assert options.targets is not None
-            targets = np.zeros(Path(options.targets).read_bytes().count(b"\n"), np.float32)
-        row_bytes, in_all = _rows_of(reading)
-        pieces: list[bytes] = []
-        counts: list[int] = []
-        size = rows = entries = spooled = 0
-        keys: list[NDArray[np.uint64]] = []
+        targets = _room_for_targets(options) if reading.format == "columns" else None
+        row_bytes, rows_in_all = _rows_of(reading)
+        seen = _Seen(row_bytes)
+        complete = seen.read(reading.batches())
+        done, total = reading.input.progress()
+    if not seen.keys:
+        raise no_data()
+    if rows_in_all:
+        share = sum(seen.row_counts) / rows_in_all
+    elif complete or not total:
+        share = 1.0
+    else:  # of plain files more may have been taken than parsed; of packed ones `done` counts packed bytes
+        share = min(done, seen.size, total) / total
+    labels = {"binary": ("", ""), "classes": tuple(map(to_text, met.ordered()))}.get(kind, ())
+    return Head(
+        pieces=seen.pieces,
+        share=share,
+        rows=seen.rows,
+        entries=seen.entries,
+        features=_distinct(seen.keys),
+        largest_key=max((int(part[-1]) for part in seen.keys if len(part)), default=0),
+        spooled=seen.spooled,
+        reading=recipe,
+        task=Task(loss=loss, labels=labels, max_classes=options.max_classes, targets=targets),
+        row_counts=seen.row_counts,
+        row_bytes=row_bytes,
+    )
+
+
+def _room_for_targets(options: SelectOptions) -> NDArray[np.float32]:
+    """Of columns: as many targets as there are lines, whatever these say."""
+    assert options.targets is not None
+    return np.zeros(Path(options.targets).read_bytes().count(b"\n"), np.float32)
+
+
+@dataclass
+class _Seen:
+    """What the pieces taken so far hold."""
+
+    row_bytes: float
+    pieces: list[bytes] = field(default_factory=list)
+    row_counts: list[int] = field(default_factory=list)
+    keys: list[NDArray[np.uint64]] = field(default_factory=list)  # distinct ones of each piece, ascending
+    size: int = 0
+    rows: int = 0
+    entries: int = 0
+    spooled: int = 0
+
+    def read(self, pieces: Iterable[Parsed]) -> bool:
+        """Take pieces up to LARGEST bytes; whether these were all."""
         encoder = SpoolEncoder()
         complete = True
-        for parsed in reading.batches():
-            if row_bytes:
-                counts.append(parsed.block.data.nbytes)  # a line end for each row, good or bad
-                size += round(counts[-1] * row_bytes)
-            else:
-                pieces.append(bytes(parsed.block.data))
-                size += len(pieces[-1])
-            rows += parsed.batch.rows
-            entries += parsed.batch.entries
-            keys.append(np.unique(parsed.batch.keys))
-            spooled += sum(map(len, encoder.add(parsed.batch)))
-            if size >= LARGEST:
+        for piece in pieces:
+            self._take(piece, encoder)
+            if self.size >= LARGEST:
                 complete = False
                 break
-        spooled += sum(map(len, encoder.finish()))
-        done, total = reading.input.progress()
-    # Of plain files more may have been taken than was parsed; of packed ones `done` counts packed bytes.
-    share = 1.0 if complete or not total else min(done, size, total) / total
-    if in_all:
-        share = sum(counts) / in_all
-    if not pieces and not counts:
-        raise no_data()
-    labels = {"binary": ("", ""), "classes": tuple(map(to_text, met.ordered()))}.get(kind, ())
-    task = Task(loss=loss, labels=labels, max_classes=options.max_classes, targets=targets)
-    largest = max((int(part[-1]) for part in keys if len(part)), default=0)
-    return Head(
-        pieces, share, rows, entries, _distinct(keys), largest, spooled, recipe, task, counts, row_bytes
-    )
+        self.spooled += sum(map(len, encoder.finish()))
+        return complete
+
+    def _take(self, piece: Parsed, encoder: SpoolEncoder) -> None:
+        data, batch = piece.block.data, piece.batch
+        if self.row_bytes:
+            self.row_counts.append(data.nbytes)  # a line end for each row, good or bad
+            self.size += round(data.nbytes * self.row_bytes)
+        else:
+            self.pieces.append(bytes(data))
+            self.size += data.nbytes
+        self.rows += batch.rows
+        self.entries += batch.entries
+        self.keys.append(np.unique(batch.keys))
+        self.spooled += sum(map(len, encoder.add(batch)))
 
 
 def _rows_of(reading: AnyReading) -> tuple[float, int]:
