@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from fsstream.bad_records import row_fault
+from fsstream.errors import DataError
 from fsstream.rows import Rows
 from fsstream.sources import Position
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from fsstream._native import Batch
     from fsstream.config import SelectOptions
-    from fsstream.errors import DataError, RowError
+    from fsstream.errors import RowError
     from fsstream.pipeline import Parsed
     from fsstream.reading import AnyReading
     from fsstream.signals import StopSignals
@@ -87,10 +88,12 @@ class StreamFeed:
             self._spool.close()
 
     def placed(self, wrong: RowError, row: int) -> DataError:
-        """As the input has it; what was spooled has lost its place."""
-        if self._latest is None:
-            return wrong
-        return row_fault(self._latest.block, self._latest.batch, row, wrong.expected, wrong.hint)
+        """As the input has it, now or when it was spooled."""
+        if self._latest is not None:
+            return row_fault(self._latest.block, self._latest.batch, row, wrong.expected, wrong.hint)
+        assert self._spool is not None
+        source, line = self._spool.place(row)
+        return DataError(wrong.message, path=source, line=line, column=1, hint=wrong.hint)
 
     def _arrived(self, parsed: Parsed) -> None:
         """What has to be done with a batch of the input before it is given."""

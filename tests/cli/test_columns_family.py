@@ -144,6 +144,21 @@ def test_a_name_twice_in_one_scan_is_bad_data(planted: tuple[Path, bytes]) -> No
     assert place + b": expected a feature that comes once, got 'gene_a'\nhint: " in done.stderr
 
 
+def test_a_name_twice_among_shuffled_lines_is_told_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "targets").write_text("1.5\n0.5\n2.5\n0.25\n")
+    lines = [b"%d %d:1\n" % (n % 40, n % 4 + 1) for n in range(41)]
+    done = fsstream(
+        "select", "--format", "columns", "--targets", str(tmp_path / "targets"), "--algo", "os", "--k", "2",
+        "--shuffle", stdin=b"".join(lines),
+    )  # fmt: skip
+    assert done.returncode == 3
+    first = done.stderr.splitlines()[0]
+    assert first in {
+        b"fsstream: error: <stdin>:%d:1: expected a feature that comes once, got '0'" % line
+        for line in (1, 41)
+    }
+
+
 def rows_of(targets: Path, stream: bytes) -> str:
     """The samples of a columns stream as lines of pairs."""
     labels = targets.read_text().split()
