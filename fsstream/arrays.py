@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Entries = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.float32]]  # row starts, ids, values
+    CsrArrays = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.float32]]  # row starts, ids, values
 
 _ROWS = 1 << 13  # of a chunk, at most
 _CELLS = 1 << 18  # of a chunk of a dense array
 
 
-class Labels:
+class RowLabels:
     """One label a row, as text: a table of the distinct ones and each row's place in it."""
 
     def __init__(self, y: Any, rows: int) -> None:
@@ -61,7 +61,7 @@ class ArraySource(RowSource):
 
     def __init__(
         self,
-        entries_of: Callable[[int, int], Entries],
+        entries_of: Callable[[int, int], CsrArrays],
         rows: int,
         *,
         chunk: int = _ROWS,
@@ -75,7 +75,7 @@ class ArraySource(RowSource):
         self._entries_of = entries_of
         self._rows = rows
         self._chunk = max(1, min(chunk, _ROWS))
-        self._labels = Labels(y, rows)
+        self._labels = RowLabels(y, rows)
         self._weights = row_weights(weights, rows)
         self._builder = ArrayRows(None if names is None else [_name(text) for text in names])
 
@@ -112,7 +112,7 @@ def matrix_source(X: Any, y: Any = None, weights: Any = None, names: Any = None)
     _check_names(names, columns)
     _check_numbers(dense)
 
-    def entries_of(begin: int, end: int) -> Entries:
+    def entries_of(begin: int, end: int) -> CsrArrays:
         part = _float32(dense[begin:end])
         row, column = np.nonzero(part)
         starts = np.searchsorted(row, np.arange(end - begin + 1)).astype(np.uint64)
@@ -137,14 +137,14 @@ def ids_source(parts: tuple[Any, ...], y: Any = None, weights: Any = None) -> Ar
     return ArraySource(entries, len(indptr) - 1, y=y, weights=weights)
 
 
-def _csr_entries(indptr: Any, ids: Any, values: Any) -> Callable[[int, int], Entries]:
+def _csr_entries(indptr: Any, ids: Any, values: Any) -> Callable[[int, int], CsrArrays]:
     starts = _unsigned(indptr, "indptr")
     if (len(starts) and (starts[0] != 0 or int(starts[-1]) != len(ids))) or (starts[1:] < starts[:-1]).any():
         raise UsageError("indptr does not go from 0 to the number of entries")
     keys = _unsigned(ids, "ids")
     _check_numbers(values)
 
-    def entries_of(begin: int, end: int) -> Entries:
+    def entries_of(begin: int, end: int) -> CsrArrays:
         first, last = int(starts[begin]), int(starts[end])
         part = starts[begin : end + 1] - starts[begin]
         return part, np.ascontiguousarray(keys[first:last]), _float32(values[first:last])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream._native import ArrayRows, Batch
-from fsstream.arrays import Labels, row_weights
+from fsstream.arrays import RowLabels, row_weights
 from fsstream.errors import DataError, UsageError
 from fsstream.formats.tables import find_all
 from fsstream.rows import Rows, RowSource, row_block
@@ -85,28 +85,28 @@ class FrameSource(RowSource):
     def __init__(self, frame: Any, y: Any = None, weights: Any = None) -> None:
         self.rereadable = not isinstance(frame, pa.RecordBatchReader)
         self._frame = frame
-        self._labels = None if y is None else Labels(y, len(frame))
+        self._labels = None if y is None else RowLabels(y, len(frame))
         self._weights = row_weights(weights, len(frame)) if weights is not None else None
-        self._plan = NO_COLUMNS
+        self._layout = NO_COLUMNS
 
     def settle(self, options: FormatOptions) -> FormatOptions:
         """Decide from the types of the columns."""
         schema = (
             pa.RecordBatchReader.from_stream(self._frame).schema if self.rereadable else self._frame.schema
         )
-        self._plan = layout(schema, options, labelled=self._labels is None)
-        return self._plan.settled(options)
+        self._layout = layout(schema, options, labelled=self._labels is None)
+        return self._layout.settled(options)
 
     def rows(self) -> Iterator[Rows]:
         """One pass, some rows at a time."""
         row = 0
         for table in self._tables():
-            for begin in range(0, table.num_rows, self._plan.batch_rows):
-                part = table.slice(begin, self._plan.batch_rows)
+            for begin in range(0, table.num_rows, self._layout.batch_rows):
+                part = table.slice(begin, self._layout.batch_rows)
                 end = row + part.num_rows
                 labels = None if self._labels is None else self._labels.of(row, end)
                 weights = None if self._weights is None else self._weights[row:end]
-                yield rows_of(part, self._plan, self.name, row + 1, labels=labels, weights=weights)
+                yield rows_of(part, self._layout, self.name, row + 1, labels=labels, weights=weights)
                 row = end
 
     def _tables(self) -> pa.RecordBatchReader:
@@ -145,7 +145,7 @@ def column_names(schema: pa.Schema) -> set[str]:
 
 def rows_of(
     table: pa.RecordBatch,
-    plan: Layout,
+    layout: Layout,
     source: str,
     first_row: int,
     *,
@@ -155,13 +155,13 @@ def rows_of(
     """The rows of a record batch; `labels`, places and texts, in place of a label column."""
     columns = dict(_arrays(table))
     parts: list[Entries] = []
-    for name, kind in plan.kinds.items():
+    for name, kind in layout.kinds.items():
         if name in columns:
             parts.append(_entries(name, kind, columns[name], source))
     rows, places, values, names = _together(parts)
     order = np.argsort(rows.astype(np.uint16), kind="stable")  # numpy sorts 16 bits by radix
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=table.num_rows))]).astype(np.uint64)
-    label_places, texts = labels or _labels(columns.get(plan.label or ""), table.num_rows)
+    label_places, texts = labels or _labels(columns.get(layout.label or ""), table.num_rows)
     block, batch = row_block(source, table.num_rows, first_row), Batch()
     ordered = places.astype(np.uint64)[order]
     ArrayRows(names).fill(

@@ -16,7 +16,7 @@ from fsstream.config import split_class_weight
 from fsstream.errors import DataError, LimitError, UsageError, no_data
 from fsstream.numerics import np
 from fsstream.samples import check_labels, check_samples, labelled_lines
-from fsstream.stream_feed import Place, StreamFeed, bytes_of
+from fsstream.stream_feed import Place, StreamFeed, batch_bytes
 from fsstream.task import Labels, decide, make_map, start_labels
 from fsstream.text import to_bytes, to_text
 from fsstream.units import show_size
@@ -329,7 +329,7 @@ class TransposedFeed:
             self._signals.check()
             if count > start.batches:
                 self.place = Place(batches=count)
-                self.size += bytes_of(batch)
+                self.size += batch_bytes(batch)
                 yield batch
 
     def placed(self, wrong: RowError, row: int) -> DataError:

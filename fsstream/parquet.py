@@ -87,7 +87,7 @@ class ParquetSource(RowSource):
         self._directory = directory  # for copies
         self._files: dict[int, BinaryIO] = {}
         self._done = 0
-        self._plan = NO_COLUMNS
+        self._layout = NO_COLUMNS
         self._options = FormatOptions()
 
     @property
@@ -98,7 +98,7 @@ class ParquetSource(RowSource):
     @property
     def layout(self) -> Layout:
         """What the columns are for, once that is settled."""
-        return self._plan
+        return self._layout
 
     def rows_in_all(self) -> int:
         """As the files' own indexes say."""
@@ -111,8 +111,8 @@ class ParquetSource(RowSource):
     def settle(self, options: FormatOptions) -> FormatOptions:
         """Decide from the columns of the first file."""
         with self._opened(0) as file:
-            self._plan = layout(file.schema_arrow, options, labelled=True)
-        self._options = self._plan.settled(options)
+            self._layout = layout(file.schema_arrow, options, labelled=True)
+        self._options = self._layout.settled(options)
         return self._options
 
     def rows(self) -> Iterator[Rows]:
@@ -156,7 +156,7 @@ class ParquetSource(RowSource):
 
     def _group(self, file: parquet.ParquetFile, group: int, name: str, first_row: int) -> Iterator[Rows]:
         """The rows of a row group; a batch never reaches into the next one."""
-        tables = file.iter_batches(batch_size=self._plan.batch_rows, row_groups=[group], use_threads=False)
+        tables = file.iter_batches(batch_size=self._layout.batch_rows, row_groups=[group], use_threads=False)
         for table in tables:
             held = pa.total_allocated_bytes()
             if self._limit is not None and held > self._limit:
@@ -166,7 +166,7 @@ class ParquetSource(RowSource):
                     f"and dictionaries, and half of --memory is {show_size(self._limit)}",
                     hint="raise --memory, or write the file with smaller pages and without dictionaries",
                 )
-            rows = rows_of(table, self._plan, name, first_row)
+            rows = rows_of(table, self._layout, name, first_row)
             if self.keep_tables:
                 rows.table = table
             yield rows
@@ -224,7 +224,7 @@ class ParquetSource(RowSource):
         if not self._options.needs_labels:
             return
         found = column_names(schema)
-        for column, kind in self._plan.kinds.items():
+        for column, kind in self._layout.kinds.items():
             if column not in found:
                 raise DataError(
                     f"expected a column {column!r} of the kind {kind}, and there is none",

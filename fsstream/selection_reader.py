@@ -29,7 +29,7 @@ _ZIP, _PARQUET = b"PK\x03\x04", b"PAR1"
 
 def load_selection(path: str) -> tuple[Selection, Model | None]:
     """What was selected, from whichever file holds it."""
-    return parse_selection(bytes_of(path), "<stdin>" if path == "-" else path)
+    return parse_selection(read_bytes(path), "<stdin>" if path == "-" else path)
 
 
 def parse_selection(data: bytes, name: str) -> tuple[Selection, Model | None]:
@@ -47,7 +47,7 @@ def parse_selection(data: bytes, name: str) -> tuple[Selection, Model | None]:
     return _selection(_csv_records(data, name), name), None
 
 
-def bytes_of(path: str) -> bytes:
+def read_bytes(path: str) -> bytes:
     """All of a file, or of standard input when it is `-`."""
     if path == "-":
         return sys.stdin.buffer.read()

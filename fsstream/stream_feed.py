@@ -129,7 +129,7 @@ class StreamFeed:
                 continue
             self._arrived(parsed)
             self.place = Place(parsed.block.end)
-            self.size += bytes_of(parsed.batch) if isinstance(parsed, Rows) else len(parsed.block.data)
+            self.size += batch_bytes(parsed.batch) if isinstance(parsed, Rows) else len(parsed.block.data)
             self._latest = parsed
             yield parsed.batch
             self._latest = None
@@ -149,10 +149,10 @@ class StreamFeed:
                 continue
             self._came_back(batch)
             self.place = Place(batches=count)
-            self.size += bytes_of(batch)
+            self.size += batch_bytes(batch)
             yield batch
 
 
-def bytes_of(batch: Batch) -> int:
+def batch_bytes(batch: Batch) -> int:
     """Of a batch that no text stands behind any more: its keys, values and labels."""
     return 12 * batch.entries + 8 * batch.rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream.errors import DataError
 from fsstream.output import selection_records
-from fsstream.selection_reader import bytes_of, parse_selection
+from fsstream.selection_reader import parse_selection, read_bytes
 
 if TYPE_CHECKING:
     from fsstream.model import Model
@@ -50,7 +50,7 @@ def load_runs(paths: list[str]) -> list[Run]:
 
 
 def _load(path: str, name: str) -> Run:
-    data = bytes_of(path)
+    data = read_bytes(path)
     summary = _summary(data)
     if summary is not None:
         return _of_summary(summary, path, name)
