@@ -43,10 +43,10 @@ std::vector<double> solve_symmetric(std::vector<double>& a, std::vector<double> 
 }
 
 // The problem in columns of mean square 1; the intercept is the last variable.
-class Newton {
+class Refit {
  public:
-  Newton(const FeatureColumns& columns, std::span<const std::size_t> slots, std::span<const double> targets,
-         const ColumnLoss& loss, const RefitOptions& options)
+  Refit(const FeatureColumns& columns, std::span<const std::size_t> slots, std::span<const double> targets,
+        const ColumnLoss& loss, const RefitOptions& options)
       : columns_(columns),
         slots_(slots),
         y_(targets),
@@ -175,7 +175,7 @@ class Newton {
 
 RefittedModel refit(const FeatureColumns& columns, std::span<const std::size_t> slots, std::span<const double> targets,
                     const ColumnLoss& loss, const RefitOptions& options) {
-  return Newton(columns, slots, targets, loss, options).run();
+  return Refit(columns, slots, targets, loss, options).run();
 }
 
 }  // namespace fsstream

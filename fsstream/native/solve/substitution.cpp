@@ -93,62 +93,73 @@ void Substitution::take(const Step& step) {
   for (std::size_t i = 0; i < u_.size(); ++i) u_[i] += step.u[i];
 }
 
+// Who goes when the retained weights have moved and the arrival, the last of the set, has this one: the smallest.
+std::size_t Substitution::leaver_after(const Step& retained, double weight) const {
+  const std::size_t arrived = set_.size() - 1;
+  std::size_t leaver = arrived;
+  double least = std::abs(weight);
+  for (std::size_t i = 0; i < arrived; ++i) {
+    const double size = std::abs(set_.weight(i) + retained.weights[i]);
+    if (size < least || (size == least && set_.key(i) > set_.key(leaver))) least = size, leaver = i;
+  }
+  return leaver;
+}
+
+// The step in which the arrival joins with a weight, and in which who leaves for it, if anybody, loses its own.
+Substitution::Step Substitution::joining_step(const Step& retained, double weight, std::size_t leaver) const {
+  const std::size_t arrived = set_.size() - 1;
+  Step next = retained;
+  double offset = 0;
+  next.weights[arrived] = weight;
+  set_.move(arrived, weight, next.u.data(), offset);
+  next.squares += weight * weight;
+  if (leaver != arrived) {
+    const double gone = set_.weight(leaver) + retained.weights[leaver];
+    set_.move(leaver, -gone, next.u.data(), offset);
+    next.squares += set_.weight(leaver) * set_.weight(leaver) - retained.weights[leaver] * retained.weights[leaver];
+    next.weights[leaver] = -set_.weight(leaver);
+  }
+  for (double& change : next.u) change -= offset;
+  return next;
+}
+
+double Substitution::objective_after(const Step& step) const {
+  std::vector<double> u = u_;
+  for (std::size_t i = 0; i < u.size(); ++i) u[i] += step.u[i];
+  double squares = set_.weight_squares();
+  for (std::size_t i = 0; i < set_.size(); ++i) {
+    const double before = set_.weight(i);
+    const double after = before + step.weights[i];
+    squares += after * after - before * before;
+  }
+  return objective(u, squares);
+}
+
 Arrival Substitution::substitute(Feature& feature, const float* dense, double gradient) {
   gradients_.resize(set_.size());
   for (std::size_t i = 0; i < set_.size(); ++i) gradients_[i] = set_.gradient(i, slope_, slope_sum_);
-  const double before = progress_.objective;
   const bool room = set_.size() < options_.k;
   set_.add(feature, dense, 0.0, scan_);
+  gradients_.push_back(0.0);  // the arrival's own step is apart: it has no divisor
   const std::size_t arrived = set_.size() - 1;
   Step retained;
   Step next;
-  std::size_t leaver = arrived;
-  double weight = 0;
+  std::size_t leaver = arrived;  // nobody else leaves
+  bool enters = room;
   double eta = 0;
-  gradients_.push_back(0.0);  // the arrival's own step is apart: it has no divisor
   for (int raise = 0; raise < kRaises; ++raise) {
     eta = step_length();
     retained = retained_step(eta);
-    weight = -eta * gradient;
-    next = retained;
-    next.weights[arrived] = weight;
-    double offset = 0;
-    leaver = arrived;
-    if (!room) {
-      double least = std::abs(weight);
-      for (std::size_t i = 0; i < arrived; ++i) {
-        const double size = std::abs(set_.weight(i) + retained.weights[i]);
-        if (size < least || (size == least && set_.key(i) > set_.key(leaver))) least = size, leaver = i;
-      }
-    }
-    const bool joins = room || leaver != arrived;
-    if (joins) {
-      set_.move(arrived, weight, next.u.data(), offset);
-      next.squares += weight * weight;
-    } else {
-      next.weights[arrived] = 0;
-    }
-    if (leaver != arrived) {
-      const double gone = set_.weight(leaver) + retained.weights[leaver];
-      set_.move(leaver, -gone, next.u.data(), offset);
-      next.squares += set_.weight(leaver) * set_.weight(leaver) - retained.weights[leaver] * retained.weights[leaver];
-      next.weights[leaver] = -set_.weight(leaver);
-    }
-    for (double& change : next.u) change -= offset;
+    const double weight = -eta * gradient;
+    leaver = room ? arrived : leaver_after(retained, weight);
+    enters = room || leaver != arrived;
+    next = enters ? joining_step(retained, weight, leaver) : retained;
     const bool holds = curvature_holds(retained.u, retained.squares);
     if (curvature_holds(next.u, next.squares) && holds) break;
   }
-  const double squares_before = set_.weight_squares();
   const double allowed = options_.descent * (0.5 * progress_.curvature - 0.5 / eta);
-  bool enters = room || leaver != arrived;
   if (leaver != arrived) {
-    std::vector<double> u = u_;
-    for (std::size_t i = 0; i < u.size(); ++i) u[i] += next.u[i];
-    double squares = squares_before;
-    for (std::size_t i = 0; i <= arrived; ++i)
-      squares +=
-          (set_.weight(i) + next.weights[i]) * (set_.weight(i) + next.weights[i]) - set_.weight(i) * set_.weight(i);
-    enters = objective(u, squares) - before <= allowed * next.squares;  // (11)
+    enters = objective_after(next) - progress_.objective <= allowed * next.squares;  // (11)
     if (!enters) ++counts_[kRefused];
   }
   const Step& taken = enters ? next : retained;

@@ -63,6 +63,9 @@ class Substitution {
   double objective(const std::vector<double>& u, double squares) const;
   Arrival substitute(Feature& feature, const float* dense, double gradient);
   Step retained_step(double eta) const;
+  std::size_t leaver_after(const Step& retained, double weight) const;
+  Step joining_step(const Step& retained, double weight, std::size_t leaver) const;
+  double objective_after(const Step& step) const;
   bool curvature_holds(const std::vector<double>& change, double squares);
   void take(const Step& step);
   Arrival coordinate_step(Feature& feature, const float* dense, double gradient, std::size_t slot, bool retained);
