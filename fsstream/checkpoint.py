@@ -20,7 +20,7 @@ from fsstream.archive import check_kind, load_members_later, write
 from fsstream.config import LOSSES, SelectOptions
 from fsstream.errors import CorruptError, DataError, FsstreamError, UsageError
 from fsstream.feeds import FeedState
-from fsstream.option_fields import from_mapping
+from fsstream.option_fields import from_mapping, names_of_kind
 from fsstream.publish import Publisher
 from fsstream.saving import Snapshot
 from fsstream.sources import Input
@@ -37,18 +37,6 @@ FORMAT = "fsstream checkpoint"
 VERSION = 3
 DEFAULT_SECONDS = 60.0
 _PIECE_BYTES = 1 << 20
-_PATHS = (
-    "labels",
-    "targets",
-    "groups",
-    "valid",
-    "output",
-    "model",
-    "summary",
-    "bad_lines",
-    "lock",
-    "spool_dir",
-)
 _BESIDE = ("labels", "targets", "groups", "valid")  # files beside the input that decide what is learned
 _DATA_HINT = "resume with the data that the run began with, or start anew with select"
 
@@ -269,10 +257,13 @@ def _digest_of(path: str) -> str:
 
 def _moved(options: SelectOptions, folder: str) -> SelectOptions:
     """The options with paths that hold outside the folder they were given in."""
+
+    def there(path: str) -> str:
+        return path if path == "-" else os.path.join(folder, path)  # noqa: PTH118
+
     paths: dict[str, Any] = {
-        name: os.path.join(folder, value)  # noqa: PTH118
-        for name in _PATHS
+        name: there(value)
+        for name in names_of_kind(SelectOptions, "path", "table")
         if (value := getattr(options, name)) is not None and not isinstance(value, tuple)
     }
-    inputs = tuple(path if path == "-" else os.path.join(folder, path) for path in options.inputs)  # noqa: PTH118
-    return dataclasses.replace(options, inputs=inputs, **paths)
+    return dataclasses.replace(options, inputs=tuple(map(there, options.inputs)), **paths)

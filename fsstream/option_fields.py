@@ -62,6 +62,11 @@ def from_mapping(kind: type[Any], values: Mapping[str, Any]) -> Any:
     return kind(**converted)
 
 
+def names_of_kind(options: type[Any], *kinds: str) -> list[str]:
+    """The options of these kinds."""
+    return [field.name for field in dataclasses.fields(options) if field.metadata.get("kind") in kinds]
+
+
 @cache
 def _fields(kind: type[Any]) -> dict[str, dataclasses.Field[Any]]:
     return {field.name: field for field in dataclasses.fields(kind)}

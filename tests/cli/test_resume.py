@@ -142,6 +142,24 @@ def test_it_goes_on_from_another_folder_and_publishes_where_it_was_told(folder: 
     assert (folder / "elsewhere" / "mine").read_bytes() == whole
 
 
+def test_what_was_told_in_a_folder_holds_in_another(folder: Path) -> None:
+    """Also the model that a run started from, if it had learned nothing yet, and `-`."""
+    assert fsstream("select", *OPTIONS, "--model", "yesterday", "rows").returncode == 0
+    process = started("select", *OPTIONS, *SAVING, "--init", "yesterday", "--output", "-")
+    until = time.monotonic() + 60
+    while not (folder / "saved").exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    whole = fsstream("select", *OPTIONS, "--init", "yesterday", "rows").stdout
+    (folder / "elsewhere").mkdir()
+    os.chdir(folder / "elsewhere")
+    done = fsstream("resume", "../saved", stdin=ROWS)
+    assert (done.returncode, done.stdout, done.stderr) == (0, whole, b"")
+    assert {path.name for path in folder.iterdir()} == {"elsewhere", "rows", "saved", "yesterday"}
+
+
 def test_a_new_run_does_not_leave_the_checkpoint_of_an_old_one(folder: Path) -> None:
     assert fsstream("select", *OPTIONS, *SAVING, "rows").returncode == 0
     before = (folder / "saved").read_bytes()
