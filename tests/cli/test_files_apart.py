@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from fsstream import run
+from fsstream.apart import check_apart
+from fsstream.apply_options import TransformOptions
 from fsstream.config import SelectOptions
 from fsstream.errors import UsageError
+from fsstream.option_fields import names_of_kind
 from tests.cli.command import PROGRAM, ROOT, fsstream
 
 ROWS = b"1 a:1 b:2\n0 c:1 b:1\n" * 20
@@ -98,3 +101,18 @@ def test_a_model_that_is_read_is_not_written_over(command: str, output: str, row
         b"fsstream: error: model would be read, and written over by --output\nhint: "
     )
     assert Path("model").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (kind, name)
+        for kind in (SelectOptions, TransformOptions)
+        for name in names_of_kind(kind, "path", "table")
+        if name != "spool_dir"
+    ],
+)
+def test_every_option_that_names_a_file_is_compared(kind: type, name: str) -> None:
+    other = "bad_lines" if name == "output" else "output"
+    with pytest.raises(UsageError, match=r"would be (read|written), and written over by"):
+        check_apart(kind(inputs=("rows",), **{name: "one", other: "one"}))
