@@ -20,4 +20,16 @@ inline double sum_in_lanes(std::size_t count, Term term) {
   return lanes[0];
 }
 
+// The same in eight lanes, folded four, one and two apart: the bits of fgm's results.
+template <class Term>
+inline double sum_in_eight_lanes(std::size_t count, Term term) {
+  constexpr std::size_t kEight = 8;
+  double lane[kEight] = {};
+  std::size_t j = 0;
+  for (; j + kEight <= count; j += kEight)
+    for (std::size_t l = 0; l < kEight; ++l) lane[l] += term(j + l);
+  for (std::size_t l = 0; j + l < count; ++l) lane[l] += term(j + l);
+  return ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+}
+
 }  // namespace fsstream

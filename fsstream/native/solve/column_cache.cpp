@@ -1,33 +1,17 @@
 #include "solve/column_cache.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "core/dot.hpp"
 #include "core/errors.hpp"
+#include "core/lanes.hpp"
 
 namespace fsstream {
 
 namespace {
 
-constexpr std::size_t kLanes = 8;
 constexpr std::size_t kWorthThreads = std::size_t{1} << 17;  // numbers: waking a thread costs as much as some thousand
 constexpr std::size_t kRowsAPart = 4096;
-
-double fold(const std::array<double, kLanes>& lane) {
-  return ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
-}
-
-// sum of term(j) over j < size, lane j mod 8, lanes folded in a fixed tree.
-template <class Term>
-double lane_sum(std::size_t size, Term term) {
-  std::array<double, kLanes> lane{};
-  const std::size_t whole = size & ~(kLanes - 1);
-  for (std::size_t j = 0; j < whole; j += kLanes)
-    for (std::size_t l = 0; l < kLanes; ++l) lane[l] += term(j + l);
-  for (std::size_t j = whole; j < size; ++j) lane[j - whole] += term(j);
-  return fold(lane);
-}
 
 // The entries whose rows are in [first, end): rows ascend.
 std::pair<std::size_t, std::size_t> entries_between(const Buffer<std::uint32_t>& rows, std::size_t first,
@@ -118,7 +102,7 @@ double ColumnCache::dot(std::size_t column, std::span<const double> r) const {
   const float* x = c.values.data();
   if (c.dense) return fsstream::dot(x, r.data(), rows_);
   const std::uint32_t* row = c.rows.data();
-  return lane_sum(c.entries, [&](std::size_t j) { return static_cast<double>(x[j]) * r[row[j]]; });
+  return sum_in_eight_lanes(c.entries, [&](std::size_t j) { return static_cast<double>(x[j]) * r[row[j]]; });
 }
 
 void ColumnCache::over_rows(std::size_t work, const std::function<void(std::size_t, std::size_t)>& visit) const {
@@ -143,9 +127,9 @@ void ColumnCache::add_column(const Column& c, double a, std::size_t first, std::
 double ColumnCache::square_sum(const Column& c, std::span<const double> cost) const {
   const float* x = c.values.data();
   const auto square = [&](std::size_t j) { return static_cast<double>(x[j]) * static_cast<double>(x[j]); };
-  if (c.dense) return lane_sum(rows_, [&](std::size_t i) { return cost[i] * square(i); });
+  if (c.dense) return sum_in_eight_lanes(rows_, [&](std::size_t i) { return cost[i] * square(i); });
   const std::uint32_t* row = c.rows.data();
-  return lane_sum(c.entries, [&](std::size_t j) { return cost[row[j]] * square(j); });
+  return sum_in_eight_lanes(c.entries, [&](std::size_t j) { return cost[row[j]] * square(j); });
 }
 
 // visit(begin, end): columns[begin .. end) are of one run, or one column by itself.

@@ -1,9 +1,9 @@
 #include "solve/empirical_loss.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "core/lanes.hpp"
 #include "core/math.hpp"
 
 namespace fsstream {
@@ -41,17 +41,6 @@ struct Squared {
   static double conjugate(double y, double r) { return 0.5 * r * r - r * y; }
 };
 
-// sum of term(i) with eight lanes in a fixed order.
-template <class Term>
-double sum_of(std::size_t rows, Term term) {
-  std::array<double, 8> lane{};
-  const std::size_t whole = rows & ~std::size_t{7};
-  for (std::size_t i = 0; i < whole; i += 8)
-    for (std::size_t l = 0; l < 8; ++l) lane[l] += term(i + l);
-  for (std::size_t i = whole; i < rows; ++i) lane[i - whole] += term(i);
-  return ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
-}
-
 template <class Visit>
 double dispatch(FgmLoss loss, Visit visit) {
   if (loss == FgmLoss::kSquaredHinge) return visit(SquaredHinge{});
@@ -63,20 +52,20 @@ double dispatch(FgmLoss loss, Visit visit) {
 
 double EmpiricalLoss::value(std::span<const double> u) const {
   return dispatch(loss_, [&](auto loss) {
-    return sum_of(rows(), [&](std::size_t i) { return costs_[i] * loss.value(targets_[i], u[i]); });
+    return sum_in_eight_lanes(rows(), [&](std::size_t i) { return costs_[i] * loss.value(targets_[i], u[i]); });
   });
 }
 
 double EmpiricalLoss::residuals(std::span<const double> u, std::span<double> r) const {
   return dispatch(loss_, [&](auto loss) {
     for (std::size_t i = 0; i < rows(); ++i) r[i] = costs_[i] * loss.residual(targets_[i], u[i]);
-    return sum_of(rows(), [&](std::size_t i) { return r[i]; });
+    return sum_in_eight_lanes(rows(), [&](std::size_t i) { return r[i]; });
   });
 }
 
 double EmpiricalLoss::conjugate(std::span<const double> r) const {
   return dispatch(loss_, [&](auto loss) {
-    return sum_of(rows(), [&](std::size_t i) {
+    return sum_in_eight_lanes(rows(), [&](std::size_t i) {
       return costs_[i] > 0.0 ? costs_[i] * loss.conjugate(targets_[i], r[i] / costs_[i]) : 0.0;
     });
   });
