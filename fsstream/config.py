@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fsstream.errors import UsageError
-from fsstream.option_fields import EMPTY_NAME_HINT, check_fields, option
+from fsstream.option_fields import EMPTY_NAME_HINT, check_fields, check_name, option
 
 FORMATS = (
     "auto", "libsvm", "pairs", "tokens", "vw", "seq", "fasta", "fastq", "csv", "tsv", "jsonl", "columns",
@@ -106,14 +106,23 @@ class InputOptions:
             raise UsageError("--format columns needs --targets", hint="a file with one label a line")
         if (self.max_bad is not None or self.bad_lines) and self.on_bad_line != "skip":
             raise UsageError("--max-bad and --bad-lines go with --on-bad-line skip")
-        if not isinstance(self.inputs, tuple | list):
-            raise UsageError(f"inputs: expected a list of paths, got {self.inputs!r}")
+        self.check_inputs()
         for flag, patterns in (("--keep", self.keep), ("--ignore", self.ignore)):
             if "" in patterns:
                 raise UsageError(f"{flag}: the pattern is empty, and no name is", hint=EMPTY_NAME_HINT)
-        if "" in self.inputs:
+
+    def check_inputs(self) -> None:
+        """UsageError for names of inputs that cannot be."""
+        paths = self.inputs
+        if not isinstance(paths, tuple | list) or not all(
+            isinstance(path, str | os.PathLike) for path in paths
+        ):
+            raise UsageError(f"inputs: expected a list of paths, got {paths!r}")
+        for path in paths:
+            check_name("inputs", path)
+        if "" in paths:
             raise UsageError("the name of an input is empty", hint=EMPTY_NAME_HINT)
-        if len([path for path in self.inputs if path == "-"]) > 1:
+        if len([path for path in paths if path == "-"]) > 1:
             raise UsageError("standard input can be read once only")
 
     def check_use(self, form: str) -> None:

@@ -166,6 +166,8 @@ class _Rule:
             raise UsageError(f"{self.flag}: expected {self.kind}, got {value!r}")
         if self.kind == "path" and not os.fspath(value):
             raise UsageError(f"{self.flag}: the name of the file is empty", hint=EMPTY_NAME_HINT)
+        if self.kind in ("path", "table") and not isinstance(value, tuple):
+            check_name(self.flag, value)
         if self.kind == "list" and not all(isinstance(item, str) for item in value):
             raise UsageError(f"{self.flag}: expected a list of texts, got {value!r}")
         if self.kind == "number" and math.isinf(value):
@@ -183,6 +185,12 @@ class _Rule:
     @property
     def flag(self) -> str:
         return "--" + self.name.replace("_", "-")
+
+
+def check_name(what: str, path: str | os.PathLike[str]) -> None:
+    """UsageError for what is no name of a file on any system of files."""
+    if "\0" in os.fspath(path):
+        raise UsageError(f"{what}: the name of the file holds a NUL: {os.fspath(path)!r}")
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,10 @@ def config_of(data: bytes, path: str, kind: type[Any]) -> dict[str, Any]:
         table = tomllib.loads(without_mark(data).decode())
         options = from_mapping(kind, table)
         check_fields(options)  # before click makes 3 of 3.5
+        options.check_inputs()
+        for field in dataclasses.fields(options):
+            if field.metadata.get("kind") == "table" and isinstance(getattr(options, field.name), tuple):
+                raise UsageError(f"--{field.name}: expected the name of a file, got a table")
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"--config {path}: not valid TOML: {error}") from None
     except UsageError as error:

@@ -171,4 +171,7 @@ def _refuse_two_kinds(names: list[bytes], *kinds: list[int]) -> None:
     counted = Counter(column for kind in kinds for column in set(kind))
     for column, count in counted.items():
         if count > 1:
-            raise UsageError(f"column {to_text(names[column])!r} is given two kinds")
+            raise UsageError(
+                f"column {to_text(names[column])!r} is given two kinds",
+                hint="a column is the label, or --numeric, or --categorical",
+            )

@@ -36,6 +36,7 @@ from fsstream.parameters import parse_parameters
         ({"k": 5, "class_weight": ("+1=2", "1=3")}, "has two weights"),
         ({"k": 5, "valid": "-"}, "--valid needs a file"),
         ({"k": 5, "inputs": ("",)}, "input is empty"),
+        ({"k": 5, "inputs": ("rows", 3)}, "inputs: expected a list of paths"),
         ({"k": 5, "keep": ("a", "")}, "--keep: the pattern is empty"),
         ({"k": 5, "model": ""}, "--model: the name of the file is empty"),
         ({"k": 5, "l2": math.inf}, "--l2: expected a finite number"),
@@ -141,14 +142,28 @@ def test_a_number_of_any_size_is_one():
     assert from_mapping(SelectOptions, {"l1": 10**400}).l1 == float("inf")
 
 
-@pytest.mark.parametrize("inputs", [5, 0.5, True])
+@pytest.mark.parametrize("inputs", [5, 0.5, True, [3], [["rows"]]])
 def test_inputs_are_a_list_of_paths(inputs):
     with pytest.raises(UsageError, match="expected a list of paths"):
         from_mapping(SelectOptions, {"inputs": inputs}).check()
 
 
+@pytest.mark.parametrize("options", [{"inputs": ["a\0b"]}, {"labels": "a\0b"}, {"model": "\0"}])
+def test_a_name_with_a_nul_is_refused(options):
+    """No command line can hold one, but a file of TOML and a program can."""
+    with pytest.raises(UsageError, match="holds a NUL"):
+        from_mapping(SelectOptions, options).check()
+
+
+@pytest.mark.parametrize("text", ["inputs = [3]", "inputs = [[1]]", 'inputs = ["\\u0000"]'])
+def test_inputs_of_a_config_are_checked_before_they_are_used(text):
+    with pytest.raises(UsageError, match="--config nightly: inputs: "):
+        config_of(text.encode(), "nightly", SelectOptions)
+
+
 @pytest.mark.parametrize(
-    "text", ["k = 3.5", "k = true", 'k = "3"', "passes = 0", 'progress = "yes"', "keep = [1]"]
+    "text",
+    ['groups = {a = "b"}', "k = 3.5", "k = true", 'k = "3"', "passes = 0", 'progress = "yes"', "keep = [1]"],
 )
 def test_a_config_says_what_it_means(text):
     with pytest.raises(UsageError, match="--config nightly: --"):
