@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fsstream.apply import evaluate_model
-from fsstream.errors import DataError
+from fsstream.errors import DataError, UsageError
 from fsstream.model_file import parse_model
 from fsstream.numerics import np
+from fsstream.sources import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,6 +24,11 @@ class Validation:
 
     def __init__(self, options: SelectOptions, make_model: Callable[[], Model]) -> None:
         assert options.valid is not None
+        if (options.passes or 1) > 1 and not Source(options.valid).rereadable:
+            raise UsageError(
+                f"--valid {options.valid} is no file, and is read after each pass",
+                hint="write what comes from the pipe to a file first",
+            )
         # The targets are those of the samples that are learned from: of others, rows are read.
         rows = "auto" if options.format == "columns" else options.format
         self._options = replace(options, inputs=(options.valid,), format=rows, targets=None, bad_lines=None)

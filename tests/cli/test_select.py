@@ -222,6 +222,18 @@ def test_a_state_of_another_memory_is_refused_with_what_would_do(data: Path, tmp
     assert done.stderr.endswith(b"hint: say the same --memory in both runs\n")
 
 
+@pytest.mark.parametrize(("passes", "exit_code"), [("1", 0), ("2", 2)])
+def test_a_pipe_to_validate_on_is_read_once(passes: str, exit_code: int, data: Path, tmp_path: Path) -> None:
+    """More passes were learned before it was told, and then as an input without data."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["sh", "-c", f"exec timeout 20 cat {data} > {pipe}"]) as writer:
+        done = fsstream("select", "--k", "3", "--passes", passes, "--valid", str(pipe), str(data))
+        writer.kill()
+    assert done.returncode == exit_code, done.stderr
+    assert (b"is read after each pass" in done.stderr) == (exit_code == 2)
+
+
 def test_validation_is_measured_after_each_pass(data: Path, tmp_path: Path) -> None:
     summary = tmp_path / "summary"
     done = fsstream(
