@@ -200,3 +200,26 @@ def test_many_inputs_are_projected_within_the_memory(algo: str, monkeypatch: pyt
     assert parts.to_dict() == whole.to_dict()
     assert whole.model.basis.effects is not None
     assert parts.model.basis.effects is None
+
+
+def test_more_inputs_than_memory_holds_are_told_with_what_would_do() -> None:
+    rng = random.Random(2)
+    rows = "".join(
+        f"{'abcdefgh'[i % 8]} " + " ".join(f"w{rng.randrange(10**9)}:1" for _ in range(40)) + "\n"
+        for i in range(4_000)
+    )
+    done = fsstream(
+        "select",
+        "--algo",
+        "rf",
+        "--k",
+        "2",
+        "--memory",
+        "8MB",
+        "--format",
+        "pairs",
+        "-q",
+        stdin=rows.encode(),
+    )
+    assert done.returncode == 4, done.stderr
+    assert b"\nhint: raise --memory; or " in done.stderr

@@ -47,7 +47,9 @@ std::size_t InputRows::bytes() const {
 
 void InputRows::check(std::size_t bytes) const {
   if (bytes > limit_)
-    throw LimitExceeded("the inputs and targets of this stream do not fit the memory set aside for them");
+    throw LimitExceeded(
+        "the inputs and targets of this stream do not fit the memory set aside for them\n"
+        "raise --memory; or keep fewer of them: select with another backend, and transform");
 }
 
 std::uint32_t InputRows::number_for(const Batch& batch, std::size_t entry) {
