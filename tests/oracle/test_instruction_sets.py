@@ -79,7 +79,8 @@ for form in ("tokens", "pairs", "vw", "libsvm"):
             name = number if form == "libsvm" else draw.choice(names) + number[:2]
             value = "" if form == "tokens" else ":" + draw.choice(values)
             entries.append(draw.choice(gaps) + name + value)
-        lines.append("1" + " |" * (form == "vw") + "".join(entries))
+        space = draw.choice([" |", " |ns", " |ns:0.5", " |" + "n" * 40]) if form == "vw" else ""
+        lines.append("1" + space + "".join(entries))
     read(format_named(form).parser(FormatOptions()), lines)
 print(digest.hexdigest())
 """

@@ -93,6 +93,32 @@ def test_what_follows_the_highest_index_is_checked_as_before(form: str) -> None:
     assert_equal_to_twin(form, line, 1)
 
 
+@pytest.mark.parametrize(
+    "space",
+    [
+        b"",
+        b"ns",
+        b"ns:2",
+        b"ns:1e38",
+        b"ns:0",
+        b"7",
+        b"a" * 15,
+        b"b" * 33,
+        b"c" * 64_400,
+        b"d" * 65_535,
+        b"e" * 65_500,
+    ],
+)
+def test_many_features_behind_a_namespace(space: bytes) -> None:
+    """Their names are put together for many at once; where that is not so, or a value leaves its range, too."""
+    values = [b"", b":1", b":0.25", b":-3", b":1e-3", b":5.5"]
+    names = [b"n%d" % i + b"x" * (i % 40) for i in range(60)]
+    features = b" ".join(name + values[i % 6] for i, name in enumerate(names))
+    row = b"1 |%b " % space + features + b" |other a b:2 |%b " % space + b" ".join(names[::-1])
+    for text in (row, row + b"\n" + row + b" \r\n0 |x y\n", row.replace(b"x:5.5", b"x:5.5e38"), row + b" z:"):
+        assert_equal_to_twin("vw", text, 1)
+
+
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
 @pytest.mark.parametrize("form", LINES)

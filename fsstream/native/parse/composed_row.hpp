@@ -1,7 +1,7 @@
 // ComposedRow: the entries of the row being read, where names are composed, `column=cell`, or known beforehand.
 //
-// Short pieces of text are copied sixteen bytes at a time, so as many must be readable behind each. Nothing is checked
-// of the room for entries, and the batch learns of them by `finish`.
+// Text is copied in pieces (parse/pieces.hpp). Nothing is checked of the room for entries, and the batch learns of
+// them by `finish`.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "parse/name_hashes.hpp"
+#include "parse/pieces.hpp"
 
 namespace fsstream {
 
@@ -28,8 +29,6 @@ struct WaitingNames {
 
 class ComposedRow {
  public:
-  static constexpr std::size_t kPiece = 16;
-
   ComposedRow(Batch& batch, WaitingNames& waiting)
       : waiting_names_(waiting),
         keys_(batch.keys.end()),
@@ -52,8 +51,8 @@ class ComposedRow {
       make_keys(batch);
     have_room(batch, size);
     char* const to = batch.arena.data() + composed_;
-    copy(to, front);
-    copy(to + front.size(), word);
+    copy_in_pieces(to, front);
+    copy_in_pieces(to + front.size(), word);
     // One word: made of two halves it would be stored as such, and fetched at once too early.
     const auto name = std::bit_cast<TextRef>((composed_ | TextRef::kArena) | std::uint64_t{size} << 32U);
     names_[count_] = waiting_names_.names[waiting_] = name;
@@ -83,14 +82,6 @@ class ComposedRow {
   }
 
  private:
-  [[gnu::always_inline]] static void copy(char* to, std::string_view from) {
-    std::size_t done = 0;
-    do {
-      std::memcpy(to + done, from.data() + done, kPiece);
-      done += kPiece;
-    } while (done < from.size());
-  }
-
   [[gnu::always_inline]] void have_room(Batch& batch, std::size_t size) {
     const std::size_t wanted = size + 2 * kPiece;
     if (batch.arena.capacity() - composed_ < wanted) [[unlikely]]

@@ -22,7 +22,7 @@ constexpr const char* kHeaderHint =
 constexpr Fault kTooMany{"the end of the record", "the record has more cells than there are columns"};
 
 // Behind the beginning of a record: a view, and what is read with a cell that begins in it.
-constexpr std::size_t kReach = 64 + 2 * ComposedRow::kPiece;
+constexpr std::size_t kReach = 64 + 2 * kPiece;
 
 // With a column `a` and a column `a=b`, a cell of the one can spell a name of the other.
 bool can_spell_alike(const std::vector<Column>& columns) {
@@ -40,7 +40,7 @@ CsvParser::CsvParser(TableForm form, bool header, std::vector<Column> columns)
     : form_(form), header_(header), may_repeat_(can_spell_alike(columns)), list_stops_(best_stop_lister(form)) {
   for (Column& column : columns) {
     const Key key = key_of_name(column.name);
-    const std::string prefix = column.name + '=' + std::string(ComposedRow::kPiece, '\0');
+    const std::string prefix = column.name + '=' + std::string(kPiece, '\0');
     plans_.push_back({std::move(column), key, prefix, {}});
   }
   stops_.reserve(plans_.size() + kBehindStops);
@@ -173,7 +173,7 @@ bool CsvParser::read_plain_cells(Batch& batch, const char* begin, const CellStop
         if (plan.column.kind == ColumnKind::kLabel || !undouble(cell, scratch_)) return false;
         quotes += 2 * (cell.size() - scratch_.size());
         const std::size_t size = scratch_.size();
-        cell = {scratch_.append(ComposedRow::kPiece, '\0').data(), size};
+        cell = {scratch_.append(kPiece, '\0').data(), size};
       }
     }
     if (!add_cell(batch, row, plan, cell, label)) return false;

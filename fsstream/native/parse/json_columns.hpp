@@ -20,7 +20,7 @@
 namespace fsstream {
 
 // What stands behind a path, so that it is the front of words: `=`, and bytes that may be read with it.
-inline constexpr std::string_view kBehindPath{"=\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 1 + ComposedRow::kPiece};
+inline constexpr std::string_view kBehindPath{"=\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 1 + kPiece};
 
 struct JsonColumn {
   // The key in its quotes, as it stands in text; empty when it is written with escapes.

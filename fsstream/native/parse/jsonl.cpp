@@ -193,7 +193,7 @@ Verdict JsonlParser::add_number(Record& record, const Member& member, std::strin
 Verdict JsonlParser::add_word(Record& record, const Member& member, const char* at, std::string_view word) {
   if (member.front.size() + word.size() > kLongestName) return {at, kLongName};
   const bool in_text = word.data() != scratch_.data() && record.json.is_wide();
-  if (!in_text) word = {word_.assign(word).append(ComposedRow::kPiece, '\0').data(), word.size()};
+  if (!in_text) word = {word_.assign(word).append(kPiece, '\0').data(), word.size()};
   record.row.add_word(record.batch, member.front, word);
   return {};
 }

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/errors.hpp"
 #include "hash/identity.hpp"
 #include "parse/fields.hpp"
+#include "parse/name_hashes.hpp"
+#include "parse/pieces.hpp"
 #include "parse/plain_fields.hpp"
 
 namespace fsstream {
@@ -53,6 +56,40 @@ class NamedRow {
     at_.p = p;
     read_plain(at_, text_end - kFieldReach);
     return at_.p;
+  }
+
+  std::size_t size() const { return static_cast<std::size_t>(at_.key - batch_.keys.end()); }
+
+  // The entries from `first` on, whose names lie in the text, are named `front` and that. No such name is a number.
+  void put_behind(std::string_view front, std::size_t first) {
+    const std::size_t begin = batch_.keys.size() + first;
+    const std::size_t count = size() - first;
+    TextRef* const names = batch_.names.data() + begin;
+    std::size_t bytes = count * front.size();
+    for (std::size_t i = 0; i < count; ++i) bytes += names[i].length;
+    auto [name, to] = room_in_arena(batch_, bytes + 2 * kPiece);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string_view behind(batch_.text + names[i].offset, names[i].length);
+      copy_in_pieces(to, front);
+      copy_in_pieces(to + front.size(), behind);
+      name.length = static_cast<std::uint32_t>(front.size() + behind.size());
+      names[i] = name;
+      name.offset += name.length;
+      to += name.length;
+    }
+    batch_.arena.set_size(batch_.arena.size() - 2 * kPiece);
+    hash_names(batch_.arena.data(), names, count, batch_.keys.data() + begin);
+  }
+
+  // Multiplies the values from `first` on; returns the name of the first that is infinite then, or nullptr.
+  const char* scale(float factor, std::size_t first) {
+    const std::size_t begin = batch_.keys.size();
+    for (std::size_t i = begin + first; i < begin + size(); ++i) {
+      float& value = batch_.values.data()[i];
+      value *= factor;
+      if (!std::isfinite(value)) return batch_.text + batch_.names.data()[i].offset;
+    }
+    return nullptr;
   }
 
   void finish() {

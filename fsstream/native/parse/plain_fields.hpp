@@ -24,6 +24,9 @@ struct FieldCursor {
 // Readers look at less than this many bytes behind the beginning of a field.
 inline constexpr std::size_t kFieldReach = 2 * kWindow + 16;
 
+// Longer names are not plain.
+inline constexpr std::size_t kLongestPlainName = 1024;
+
 // Each reads plain fields that begin before `last`, and stops at the first that is not plain or in
 // front of the line feed.
 void read_plain_words(FieldCursor& at, const char* last);     // word, counted once

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMarks = 192;           // listed at once
 constexpr std::ptrdiff_t kLongestValue = 64;  // longer ones are not plain
-constexpr std::ptrdiff_t kLongestName = 1024;
+constexpr auto kLongestName = static_cast<std::ptrdiff_t>(kLongestPlainName);
 constexpr std::ptrdiff_t kLooked = 8192;  // bytes, however few marks are among them
 
 struct Found {

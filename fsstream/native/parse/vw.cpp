@@ -46,13 +46,8 @@ Verdict read_value(const char*& p, const char* end, float& value) {
   return {};
 }
 
-struct Namespace {
-  std::string_view name;
-  float weight = 1;
-};
-
 // The feature's name: in the text, or behind its namespace in the arena.
-TextRef full_name(Batch& batch, const Namespace& space, std::string_view name) {
+TextRef full_name(Batch& batch, const VwNamespace& space, std::string_view name) {
   if (space.name.empty()) return ref_to(batch, name.data(), name.data() + name.size());
   const std::size_t before = space.name.size();
   const auto [ref, bytes] = room_in_arena(batch, before + 1 + name.size());
@@ -63,7 +58,7 @@ TextRef full_name(Batch& batch, const Namespace& space, std::string_view name) {
 }
 
 // Reads one feature and the blanks behind it.
-Verdict read_feature(Batch& batch, NamedRow& row, const Namespace& space, const char*& p, const char* end) {
+Verdict read_feature(Batch& batch, NamedRow& row, const VwNamespace& space, const char*& p, const char* end) {
   const char* const begin = p;
   p = name_end(p, end);
   if (p != end && *p == '|') return {p, kBarInName};
@@ -79,6 +74,11 @@ Verdict read_feature(Batch& batch, NamedRow& row, const Namespace& space, const 
   row.add(ref, batch.view(ref), value);
   p = skip_blanks(p, end);
   return {};
+}
+
+// Whether the next namespace begins so near that this one's features are few: to be read one by one.
+bool ends_soon(const char* p, const char* end) {
+  return end - p >= static_cast<std::ptrdiff_t>(kWindow) && equal_to(p, '|') != 0;
 }
 
 }  // namespace
@@ -109,9 +109,24 @@ Verdict VwParser::read_front(const char* p, const char* bar, Front& front) {
   return {};
 }
 
+// Reads plain features and the blanks behind them.
+Verdict VwParser::read_plain(NamedRow& row, const VwNamespace& space, const char*& p, const char* end) {
+  if (space.name.size() + kLongestPlainName >= kLongestName || ends_soon(p, end)) return {};
+  const std::size_t first = row.size();
+  // They are read up to the line feed: beyond `end` where blanks were cut off before it.
+  p = skip_blanks(std::min(row.add_plain(p, read_plain_features), end), end);
+  if (row.size() == first) return {};
+  const char* const beyond = space.weight == 1 ? nullptr : row.scale(space.weight, first);
+  if (beyond != nullptr) return {beyond, kScale};
+  if (space.name.empty()) return {};
+  front_.assign(space.name).append("^").append(kPiece, '\0');
+  row.put_behind({front_.data(), space.name.size() + 1}, first);
+  return {};
+}
+
 // Reads from behind a bar to the next bar or the end.
 Verdict VwParser::read_namespace(Batch& batch, NamedRow& row, const char*& p, const char* end) {
-  Namespace space;
+  VwNamespace space;
   const char* const begin = p;
   p = name_end(p, end);
   space.name = text_between(begin, p);
@@ -119,10 +134,9 @@ Verdict VwParser::read_namespace(Batch& batch, NamedRow& row, const char*& p, co
   const Verdict verdict = read_value(p, end, space.weight);
   if (!verdict.good()) return {verdict.at, {kNamespace.expected, verdict.fault.hint}};
   p = skip_blanks(p, end);
-  const bool bare = space.name.empty() && space.weight == 1;
   while (p != end && *p != '|') {
-    // Plain fields are read up to the line feed: beyond `end` where blanks were cut off before it.
-    if (bare) p = skip_blanks(std::min(row.add_plain(p, read_plain_features), end), end);
+    const Verdict plain = read_plain(row, space, p, end);
+    if (!plain.good()) return plain;
     if (p == end || *p == '|') break;
     const Verdict feature = read_feature(batch, row, space, p, end);
     if (!feature.good()) return feature;

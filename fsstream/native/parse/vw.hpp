@@ -4,12 +4,19 @@
 // is multiplied by the namespace's weight.
 #pragma once
 
+#include <string>
+
 #include "parse/fields.hpp"
 #include "parse/row_merge.hpp"
 
 namespace fsstream {
 
 class NamedRow;
+
+struct VwNamespace {
+  std::string_view name;
+  float weight = 1;
+};
 
 class VwParser final : public Parser {
  public:
@@ -25,9 +32,11 @@ class VwParser final : public Parser {
 
   Verdict read_line(Batch& batch, const char* begin, const char* end);
   Verdict read_front(const char* p, const char* bar, Front& front);
+  Verdict read_plain(NamedRow& row, const VwNamespace& space, const char*& p, const char* end);
   Verdict read_namespace(Batch& batch, NamedRow& row, const char*& p, const char* end);
 
   RowMerge merge_;
+  std::string front_;  // of names in the namespace at hand: `ns^`, and bytes that may be read with it
 };
 
 }  // namespace fsstream
