@@ -11,6 +11,7 @@ that of the bytes of all row groups begun until then.
 from __future__ import annotations
 
 import dataclasses
+import io
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _BUFFER_BYTES = 1 << 16  # of a column that is being read
 _PIECE_BYTES = 1 << 20
+_MOST_OPEN = 16  # files that stay open between passes; of very many each is opened anew when its turn comes
 
 
 @dataclass
@@ -218,6 +220,10 @@ class ParquetSource(RowSource):
                 path=self._input.sources[index].name,
                 hint="is it complete, and has its writer closed it?",
             ) from error
+        finally:
+            is_copy = not isinstance(file, io.BufferedReader)  # which is gone when it is closed
+            if len(self._files) > _MOST_OPEN and not is_copy:
+                self._files.pop(index).close()
 
     def _check_same(self, schema: pa.Schema, name: str) -> None:
         """A column that is missing would be taken for one of zeros, unless rows are only scored."""

@@ -6,6 +6,8 @@ import datetime as dt
 import decimal
 import gzip
 import io
+import os
+import resource
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -231,3 +233,16 @@ def test_what_columns_hold_counts_as_memory(tmp_path: Path) -> None:
 def test_a_column_that_makes_no_features_is_named() -> None:
     with pytest.raises(UsageError, match="column 'x' is list<"):
         rows_of(pa.table({"label": [1], "x": [[[1]]]}))
+
+
+def test_more_files_than_may_be_open(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.parquet" for number in range(200)]
+    for path in paths:
+        path.write_bytes(written(pa.table({"label": [1, 0], "a": [2.5, 1.0]})))
+    before, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 100, most))
+    try:
+        chosen = fsstream.select(paths, k=1, passes=2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before, most))
+    assert (chosen.names, chosen.summary["input"]["rows"]) == (["a"], 400)
