@@ -82,7 +82,7 @@ class Checkpoint:
         if str(Path.cwd()) != self.origin.folder:
             options = _moved(options, self.origin.folder)
         _check_inputs(options.inputs, self.origin.inputs, given.inputs)
-        options = dataclasses.replace(options, **given.given)
+        options = dataclasses.replace(options, **given.told_anew)
         if given.inputs:
             options = dataclasses.replace(options, inputs=given.inputs)
         if given.checkpoint is None:

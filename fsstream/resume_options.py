@@ -35,7 +35,7 @@ class ResumeOptions:
         check_fields(self)
 
     @property
-    def given(self) -> dict[str, Any]:
+    def told_anew(self) -> dict[str, Any]:
         """What takes the place of the options of the run."""
         names = [field.name for field in dataclasses.fields(self) if field.metadata]
         return {name: value for name in names if (value := getattr(self, name)) not in (None, False)}

@@ -17,7 +17,7 @@ from fsstream.algorithms.fgm.groups import GroupMachine
 from fsstream.algorithms.fgm.machine import Machine
 from fsstream.algorithms.fgm.parameters import FgmParameters
 from fsstream.algorithms.fgm.polynomial import PolynomialMachine
-from fsstream.algorithms.fgm.progress import Progress
+from fsstream.algorithms.fgm.standing import Standing
 from fsstream.algorithms.learner import Access, Common, Task
 from fsstream.algorithms.scanning import ScanningLearner
 from fsstream.errors import UsageError
@@ -97,7 +97,7 @@ class Fgm(ScanningLearner):
 
     def note_standing(self) -> None:
         """The rounds so far; columns and rows are read again."""
-        self._noted = self._machine.progress()
+        self._noted = self._machine.standing()
 
     def save(self, out: StateSink) -> None:
         """The rounds when the last scan was asked for."""
@@ -105,7 +105,7 @@ class Fgm(ScanningLearner):
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """The rest of the interrupted scan is passed over, and a new one asked for."""
-        self._go(self._machine.resume(Progress.restored(state)))
+        self._go(self._machine.resume(Standing.restored(state)))
 
     @classmethod
     def plan(cls, common: Common, parameters: FgmParameters, task: Task) -> dict[str, int]:

@@ -29,10 +29,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream._native import ColumnCache, FeatureScores
-from fsstream.algorithms.fgm.progress import Progress
 from fsstream.algorithms.fgm.reduced import ReducedProblem
 from fsstream.algorithms.fgm.scans import Collect, CollectCandidates, Load, Name, Score
 from fsstream.algorithms.fgm.schedule import Schedule, Seen, schedule
+from fsstream.algorithms.fgm.standing import Standing
 from fsstream.algorithms.scanning import Ignore
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Machine:
         self.bounds: list[tuple[float, float]] = []  # theta_t, phi_t
         self.collisions = 0
         self.last_C = 0.0  # of the last refit; 0: there was none
-        self._progress = Progress()
+        self._standing = Standing()
 
     def work(self) -> Iterator[Scan]:
         """From the first scan to the outcome."""
@@ -96,21 +96,21 @@ class Machine:
         yield from self._try_costs()
         yield from self._finish()
 
-    def resume(self, progress: Progress) -> Iterator[Scan]:
+    def resume(self, standing: Standing) -> Iterator[Scan]:
         """Go on after the rounds of a checkpoint: their columns are collected anew, in one scan."""
-        self._progress = progress
+        self._standing = standing
         yield Ignore()
-        if not progress.rounds:
+        if not standing.rounds:
             yield from self.work()
             return
         yield Load(self.scores, self._memory)
         self._begin()
-        self._open(progress.C)
-        self.objectives, self.bounds = list(progress.objectives), list(progress.bounds)
-        yield from self._gather(np.concatenate(progress.rounds))
-        for ids in progress.rounds:
+        self._open(standing.C)
+        self.objectives, self.bounds = list(standing.objectives), list(standing.bounds)
+        yield from self._gather(np.concatenate(standing.rounds))
+        for ids in standing.rounds:
             self.problem.add_group(self._columns_of(ids))
-        self.problem.start_from(progress.weights, progress.bias, progress.tau)
+        self.problem.start_from(standing.weights, standing.bias, standing.tau)
         yield from self._finish()
 
     def _finish(self) -> Iterator[Scan]:
@@ -118,9 +118,9 @@ class Machine:
         self._trim()
         yield from self._name()
 
-    def progress(self) -> Progress:
+    def standing(self) -> Standing:
         """The rounds done so far: enough to go on, to the last bit."""
-        return self._progress
+        return self._standing
 
     def _begin(self) -> None:
         scores = self.scores
@@ -217,8 +217,8 @@ class Machine:
     def _note_round(self, ids: NDArray[np.uint64]) -> None:
         assert self.plan is not None
         problem = self.problem
-        self._progress = Progress(
-            (*self._progress.rounds, ids),
+        self._standing = Standing(
+            (*self._standing.rounds, ids),
             problem.weights,
             problem.bias,
             problem.tau,

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """After some rounds."""
+class Standing:
+    """What a run goes on from: where it stood after some rounds."""
 
     rounds: tuple[NDArray[np.uint64], ...] = ()
     weights: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
@@ -40,7 +40,7 @@ class Progress:
         out.put("C", np.array([self.C]))
 
     @classmethod
-    def restored(cls, state: Mapping[str, NDArray[Any]]) -> Progress:
+    def restored(cls, state: Mapping[str, NDArray[Any]]) -> Standing:
         """From what `save` put."""
         ends = state["round_ends"].tolist()
         return cls(
