@@ -18,7 +18,8 @@ FORMATS = (
     "parquet",
 )  # fmt: skip
 LOSSES = ("auto", "logistic", "squared-hinge", "hinge", "squared", "softmax")
-TYPED_TABLES = ("csv", "tsv", "parquet")
+TEXT_TABLES = ("csv", "tsv")
+TYPED_TABLES = (*TEXT_TABLES, "parquet")
 KMER_FORMATS = ("seq", "fasta", "fastq")
 # The formats that have a use for an option; the others of InputOptions mean something in each.
 USES: dict[str, tuple[str, ...]] = {
@@ -26,7 +27,7 @@ USES: dict[str, tuple[str, ...]] = {
     "kmer": KMER_FORMATS,
     "canonical": KMER_FORMATS,
     "labels": ("fasta", "fastq"),
-    "no_header": ("csv", "tsv"),
+    "no_header": TEXT_TABLES,
     "numeric": TYPED_TABLES,
     "categorical": TYPED_TABLES,
     "label_column": (*TYPED_TABLES, "jsonl"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from fsstream.algorithms.learner import Access, Task
 from fsstream.bad_records import row_fault
-from fsstream.config import split_class_weight
+from fsstream.config import TYPED_TABLES, split_class_weight
 from fsstream.errors import DataError, LimitError, UsageError, no_data
 from fsstream.numerics import np
 from fsstream.samples import check_labels, check_samples, labelled_lines
@@ -77,7 +77,7 @@ _WHERE_LABELS_ARE = {
     "fastq": "--labels FILE is a table of record and label, else the header says label=...",
     "seq": "a label and a tab stand before the sequence",
     "vw": "the label stands first, before the bar",
-    **dict.fromkeys(("csv", "tsv", "jsonl", "parquet"), "--label-column NAME says where the label is"),
+    **dict.fromkeys((*TYPED_TABLES, "jsonl"), "--label-column NAME says where the label is"),
 }
 LABEL_BYTES = 512  # of a class whose label is known, before anything is learned of it
 _FIRST_ROWS = 5_000  # one label for so long suggests a stream sorted by class

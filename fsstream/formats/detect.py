@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsstream._native import line_shapes
-from fsstream.config import KMER_FORMATS
+from fsstream.config import KMER_FORMATS, TEXT_TABLES
 from fsstream.errors import UsageError
 from fsstream.formats import settle
 from fsstream.formats.options import FormatOptions
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fsstream.config import InputOptions
     from fsstream.sources import Block
 
-TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
+TABLE_SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
 PACKED = {".gz", ".bz2", ".xz", ".zst"}
 
 
@@ -109,7 +109,7 @@ def shown(usual: InputOptions, beginning: Sequence[Block]) -> str:
     form = usual.format
     if usual.targets is not None:
         return "columns"
-    if form in ("tokens", *TABLES.values()) or not beginning:
+    if form in ("tokens", *TEXT_TABLES) or not beginning:
         return form
     try:
         found, _ = detect(usual, beginning)
@@ -130,7 +130,7 @@ def table_hint(inputs: Sequence[str]) -> str | None:
     """What to say when the name of a file ends like a table's."""
     for path in inputs:
         suffixes = [suffix for suffix in Path(path).suffixes if suffix not in PACKED]
-        form = TABLES.get(suffixes[-1].lower()) if suffixes else None
+        form = TABLE_SUFFIXES.get(suffixes[-1].lower()) if suffixes else None
         if form is not None:
             return f"{path} is named like a table, and tables are read when asked for: --format {form}"
     return None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsstream import _native
-from fsstream.config import KMER_FORMATS
+from fsstream.config import KMER_FORMATS, TEXT_TABLES
 from fsstream.errors import UsageError
 from fsstream.formats.jsonl import LABEL_KEY
 from fsstream.text import to_bytes, to_text
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from fsstream._native import RowWriter
     from fsstream.formats.options import FormatOptions
 
-TABLES = ("csv", "tsv")
 _BLANKS = frozenset(b" \t\n\v\f\r\0")
 
 
@@ -57,7 +56,7 @@ class Source:
 
 def without_place(names: Sequence[bytes], source: Source) -> list[bytes]:
     """The names that no row of the source can have, as it is read."""
-    if source.format in TABLES:
+    if source.format in TEXT_TABLES:
         columns = dict(source.options.columns)
         return [name for name in names if _cell(name, columns) is None]
     if source.format == "libsvm":
@@ -78,7 +77,7 @@ def make_writer(target: str, kept: Kept, source: Source) -> tuple[bytes, RowWrit
         )
     if target in KMER_FORMATS:
         return b"", _sequences(target, kept, source)
-    if target in TABLES:
+    if target in TEXT_TABLES:
         return _table(target, kept, source)
     if target == "vw":
         return b"", _vw(kept)
@@ -141,8 +140,8 @@ def _sequences(target: str, kept: Kept, source: Source) -> RowWriter:
 
 def _table(target: str, kept: Kept, source: Source) -> tuple[bytes, RowWriter]:
     """From a table, its columns of which something is kept; from anything else a column a feature."""
-    in_table = source.format in TABLES and not kept.renamed
-    known = dict(source.options.columns) if source.format in TABLES else {}
+    in_table = source.format in TEXT_TABLES and not kept.renamed
+    known = dict(source.options.columns) if source.format in TEXT_TABLES else {}
     labelled = "label" in known.values() if known else True
     label = next((name for name, kind in known.items() if kind == "label"), b"label")
     columns: dict[bytes, int] = {}
