@@ -43,27 +43,28 @@ class Beginning(Protocol):
 
 
 def memory_at_end(
-    apart: list[int], trials: list[Measured], head: Beginning, table: Callable[[float], int]
+    learners: list[int], trials: list[Measured], head: Beginning, table: Callable[[float], int]
 ) -> float:
     """What a learner will have in memory: it grows like the entries, like the features, or not at all.
 
-    Which of them is told by the last three trials; what was there from the beginning stays as it was. A table
-    of all features, whose bytes `table` knows, grows by leaps that no trial may show: it is reckoned.
+    `learners` are the bytes of the learner of each trial, without those of reading. Which of the three is
+    told by the last three trials; what was there from the beginning stays as it was. A table of all features,
+    whose bytes `table` knows, grows by leaps that no trial may show: it is reckoned.
     """
     whole = head.size / head.share
-    tables = [table(head.features_in(size)) for size in (*(trial.size for trial in trials), whole)]
-    apart = [size - table for size, table in zip(apart, tables, strict=False)]
-    return tables[-1] + _rest(apart, trials, head)
+    tables = [table(head.features_in(trial.size)) for trial in trials]
+    rests = [learner - known for learner, known in zip(learners, tables, strict=True)]
+    return table(head.features_in(whole)) + _rest_at_end(rests, trials, head)
 
 
-def _rest(apart: list[int], trials: list[Measured], head: Beginning) -> float:
-    last = float(apart[-1])
-    if len(apart) < 2 or last - apart[-2] <= NOISE:
+def _rest_at_end(rests: list[int], trials: list[Measured], head: Beginning) -> float:
+    last = float(rests[-1])
+    if len(rests) < 2 or last - rests[-2] <= NOISE:
         return max(last, 0.0)
     sizes = [trial.size for trial in trials] + [head.size / head.share]
     causes = [sizes, [head.features_in(size) for size in sizes]]  # entries go with the bytes
-    steps = min((_steps(cause, apart) for cause in causes), key=lambda step: step.misses)
-    return last + (last - apart[-2]) * steps.to_end
+    steps = min((_steps(cause, rests) for cause in causes), key=lambda step: step.misses)
+    return last + (last - rests[-2]) * steps.to_end
 
 
 @dataclass(frozen=True)
@@ -72,16 +73,16 @@ class _Steps:
     to_end: float  # how long the step to the end is, in steps from the last trial but one to the last
 
 
-def _steps(cause: list[float], apart: list[int]) -> _Steps:
+def _steps(cause: list[float], rests: list[int]) -> _Steps:
     """A third trial is held against a line through two; of two, their ratio against the cause's."""
     before, now, end = cause[-3:]
-    if now <= before or (len(apart) > 2 and before <= cause[-4]):
+    if now <= before or (len(rests) > 2 and before <= cause[-4]):
         return _Steps(math.inf, 0.0)
-    if len(apart) > 2:
-        slope = (apart[-2] - apart[-3]) / (before - cause[-4])
-        misses = abs(apart[-2] + slope * (now - before) - apart[-1])
+    if len(rests) > 2:
+        slope = (rests[-2] - rests[-3]) / (before - cause[-4])
+        misses = abs(rests[-2] + slope * (now - before) - rests[-1])
     else:
-        misses = abs(math.log(now / before * max(apart[-2], NOISE) / apart[-1]))
+        misses = abs(math.log(now / before * max(rests[-2], NOISE) / rests[-1]))
     return _Steps(misses, (end - now) / (now - before))
 
 
