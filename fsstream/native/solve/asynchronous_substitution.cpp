@@ -86,24 +86,10 @@ Arrival SubstitutionWorker::arrive(Feature& feature, std::uint64_t scan, Exchang
   const double eta = options_.step > 0 ? options_.step : 0.5 / curvature_;
   const double length = eta / options_.retained_divisor;
   std::fill(change_.begin(), change_.end(), 0.0);
-  double offset = 0;
-  for (std::size_t i = 0; i < set_.size(); ++i) {
-    const double step = -length * set_.gradient(i, slope_, sum);
-    set_.move(i, step, change_.data(), offset);
-    set_.set_weight(i, set_.weight(i) + step);
-  }
+  double offset = move_retained(length, sum);
   set_.add(feature, reader_.scattered(feature), -eta * gradient, scan);
   set_.move(set_.size() - 1, -eta * gradient, change_.data(), offset);
-  bool entered = true;
-  if (set_.size() > share_) {
-    const std::size_t leaver = set_.weakest();
-    entered = leaver != set_.size() - 1;
-    set_.move(leaver, -set_.weight(leaver), change_.data(), offset);
-    turned_away.take(set_, leaver);
-    set_.remove(leaver);
-  } else {
-    turned_away.place_filled();
-  }
+  const bool entered = turn_away(turned_away, offset);
   // Every worker moves the intercept, so each takes its part of the step.
   const double shift = problem_.options.intercept ? -length * sum / static_cast<double>(options_.workers) : 0.0;
   intercept_ += shift;
@@ -115,6 +101,31 @@ Arrival SubstitutionWorker::arrive(Feature& feature, std::uint64_t scan, Exchang
   ++counts_.entered;
   curvature_ = set_.follow_curvature(curvature_);
   return Arrival::kEntered;
+}
+
+// Steps of the retained weights, into the change of the predictions; what is to be taken from all of these.
+double SubstitutionWorker::move_retained(double length, double sum) {
+  double offset = 0;
+  for (std::size_t i = 0; i < set_.size(); ++i) {
+    const double step = -length * set_.gradient(i, slope_, sum);
+    set_.move(i, step, change_.data(), offset);
+    set_.set_weight(i, set_.weight(i) + step);
+  }
+  return offset;
+}
+
+// The weakest goes where there is one too many; false when that is the arrival.
+bool SubstitutionWorker::turn_away(TurnedAway& turned_away, double& offset) {
+  if (set_.size() <= share_) {
+    turned_away.place_filled();
+    return true;
+  }
+  const std::size_t leaver = set_.weakest();
+  const bool entered = leaver != set_.size() - 1;
+  set_.move(leaver, -set_.weight(leaver), change_.data(), offset);
+  turned_away.take(set_, leaver);
+  set_.remove(leaver);
+  return entered;
 }
 
 AsynchronousSubstitution::AsynchronousSubstitution(const ColumnProblem& problem, const AsynchronousOptions& options)

@@ -96,6 +96,9 @@ class SubstitutionWorker {
   bool visit_state(State& state);
 
  private:
+  double move_retained(double length, double sum);
+  bool turn_away(TurnedAway& turned_away, double& offset);
+
   const ColumnProblem& problem_;
   const AsynchronousOptions& options_;
   std::size_t share_;
