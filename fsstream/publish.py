@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fsstream.errors import FsstreamError
+from fsstream.errors import FsstreamError, UsageError
 from fsstream.leftovers import create, remove_leftovers
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Write = Callable[[BinaryIO], object]
 
 
+_PACKED = (".gz", ".bz2", ".xz", ".zst")
 _MOST_OF_A_NAME = 200  # bytes; file systems take 255
 
 
@@ -104,6 +105,11 @@ def check_writable(path: str | None) -> None:
     """Fail before a long run, not after it, when a file could never be written."""
     if path in (None, "-") or _descriptor(path) is not None:
         return
+    if path.endswith(_PACKED):
+        raise UsageError(
+            f"cannot write {path}: what is written is not packed",
+            hint=f"write to a pipe: ... | gzip > {path}",
+        )
     target = Path(os.path.realpath(path))
     try:
         target.lstat()

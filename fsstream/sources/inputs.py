@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     Take = Callable[[Buffer, int], tuple[int, int]]  # how many whole records at the front, and their bytes
 
 STDIN = "-"
+_STDIN_NAMES = (STDIN, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_MOST_OPEN = 128  # files at once, of many short ones that are looked at
 take_lines = partial(take_records, "lines")
 PEEK_RECORDS = 10_000
 _SOMETHING = re.compile(rb"\S")
@@ -242,8 +244,8 @@ class Input:
         keep_positions: bool = False,
     ) -> None:
         given = [path if isinstance(path, Source) else os.fspath(path) for path in paths] or [STDIN]
-        if given.count(STDIN) > 1:
-            raise UsageError("standard input can be read only once, and `-` is given twice")
+        if sum(path in _STDIN_NAMES for path in given) > 1:
+            raise UsageError("standard input can be read only once, and is given twice")
         self.sources = [path if isinstance(path, Source) else Source(path) for path in given]
         self._limit = limit
         self._buffers = Buffers(min(size, limit))
@@ -276,6 +278,8 @@ class Input:
             size, found, complete = stream.peek(records, take, limit, longest)
             if size and _SOMETHING.search(beginning := stream.beginning(size)):
                 blocks.append(Block(source.name, beginning, 1, 0))
+            if source.rereadable and len(self._opened) > _MOST_OPEN:
+                self._opened.pop(index).close()
             records, limit = records - found, limit - size
             if not complete or not records or limit <= 0:
                 break

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsstream.errors import FsstreamError
+from fsstream.errors import FsstreamError, UsageError
 from fsstream.publish import Publisher, check_writable
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ def test_what_can_never_be_written_is_said_early(tmp_path: Path) -> None:
     check_writable(str(tmp_path / "fine"))
     with pytest.raises(FsstreamError, match="no folder"):
         check_writable(str(tmp_path / "no" / "file"))
+    with pytest.raises(UsageError, match="not packed"):
+        check_writable(str(tmp_path / "lines.jsonl.gz"))
     with pytest.raises(FsstreamError, match="is a folder"):
         check_writable(str(tmp_path))
 

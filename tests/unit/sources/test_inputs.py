@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -96,6 +97,20 @@ def test_standard_input_among_files(stdin, write):
 def test_standard_input_twice_is_refused(write):
     with pytest.raises(UsageError, match="given twice"):
         Input(["-", write("a", b""), "-"])
+    with pytest.raises(UsageError, match="given twice"):
+        Input(["/dev/stdin", "-"])
+
+
+def test_more_files_than_may_be_open_at_once_are_looked_at_and_read(write):
+    paths = [write(f"file{number}", b"%d\n" % number) for number in range(300)]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 150, hard))
+    try:
+        stream = Input(paths)
+        looked_at = b"".join(bytes(block.data) for block in stream.peek())
+        assert looked_at == joined(stream) == joined(stream)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_closed_standard_input_is_refused():
