@@ -110,7 +110,7 @@ def test_what_follows_the_highest_index_is_checked_as_before(form: str) -> None:
     ],
 )
 def test_many_features_behind_a_namespace(space: bytes) -> None:
-    """Their names are put together for many at once; where that is not so, or a value leaves its range, too."""
+    """Their names are put together for many at once; also where they are not, or a value is too large."""
     values = [b"", b":1", b":0.25", b":-3", b":1e-3", b":5.5"]
     names = [b"n%d" % i + b"x" * (i % 40) for i in range(60)]
     features = b" ".join(name + values[i % 6] for i, name in enumerate(names))
