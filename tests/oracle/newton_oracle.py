@@ -232,7 +232,7 @@ class NewtonOracle:
 
     def move(self, row, s: float, u: float, y: float, importance: float, known, estimates) -> None:
         rate = {key: self.rate(known[key]) for key, _ in row}
-        rate0 = 1 / (self.intercept_evidence + self.prior) if self.with_intercept else 0.0
+        rate0 = 1 / (self.intercept_evidence + min(self.prior, 1.0)) if self.with_intercept else 0.0
         scale_rate = 1 / (100 + self.scale_evidence) if self.scale_learns else 0.0
         g = self.scale
         active = {key for key, _ in row if key in self.weights}

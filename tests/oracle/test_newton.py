@@ -284,3 +284,16 @@ def test_of_positive_columns_the_one_that_is_the_label_is_found(loss, rows):
         ours = made(2, loss, sketch_width=1 << 10)
         ours.update(batch_of((starts, keys, X.ravel(), targets, np.ones(rows, np.float32))))
         assert 2 in selected(ours), seed
+
+
+def test_the_intercept_does_not_wait_for_long_rows():
+    """A tenth of the rows is positive, and nothing tells which: there is only to learn how few they are."""
+    rng = np.random.default_rng(1)
+    rows, entries = 400, 300
+    keys = np.concatenate([rng.choice(2_000, entries, replace=False) for _ in range(rows)]).astype(np.uint64)
+    starts = np.arange(0, rows * entries + 1, entries, dtype=np.uint64)
+    targets = np.where(rng.random(rows) < 0.1, 1, -1).astype(np.float32)
+    ours = made(5, "logistic", sketch_width=1 << 12)
+    ones = np.ones(len(keys), np.float32)
+    ours.update(batch_of((starts, keys, ones, targets, ones[:rows])))
+    assert ours.state()["newton"][0] == pytest.approx(np.log(0.1 / 0.9), abs=0.4)

@@ -13,9 +13,10 @@ namespace fsstream {
 
 namespace {
 
-constexpr std::uint32_t kNumbers = 3;  // w, P and C of an active feature
-constexpr std::uint32_t kStride = 4;   // which is how far they lie apart
-constexpr std::size_t kAhead = 16;     // entries whose blocks are asked for before they are needed
+constexpr std::uint32_t kNumbers = 3;    // w, P and C of an active feature
+constexpr std::uint32_t kStride = 4;     // which is how far they lie apart
+constexpr double kInterceptPrior = 1.0;  // at most: L is of features, each of which is in some rows only
+constexpr std::size_t kAhead = 16;       // entries whose blocks are asked for before they are needed
 
 double fourth_power(double x) { return x * x * x * x; }
 
@@ -202,7 +203,7 @@ void Newton::move(const RowLoss& loss, double h, double sum) {
   const double prior_evidence = prior();
   const auto prior_count = static_cast<float>(prior_evidence);
   const std::size_t at = others_at_;
-  const double rate0 = with_intercept_ ? 1.0 / (intercept_evidence_ + prior_evidence) : 0.0;
+  const double rate0 = with_intercept_ ? 1.0 / (intercept_evidence_ + std::min(prior_evidence, kInterceptPrior)) : 0.0;
   row_.rate(active_values_.data(), actives_, prior_count, scaled_.data(), counts_.data(), steps_.data(), terms_.data());
   row_.rate(other_values_.data(), others_, prior_count, scaled_.data() + at, counts_.data() + at, steps_.data() + at,
             terms_.data() + at);

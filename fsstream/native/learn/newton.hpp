@@ -8,7 +8,7 @@
 //             E = C_i + L,  r_i = C_i / (P_i min(E, sqrt(50 E)))              inverse curvature
 //             q' = r_b + r_g s^2 + g^2 sum r_i x_i^2 over the active features, q the same over all of the row
 //             active: w_i += flow(q') / q' * g r_i x_i;  others: flow(q) / q * g r_i x_i
-//             b += flow(q') / q' * r_b;  g += flow(q') / q' * r_g s
+//             b += flow(q') / q' * r_b;  g += flow(q') / q' * r_g s           r_b = 1 / (C_b + min(L, 1))
 //
 // flow (learn/flow.hpp) is how far the row's loss pulls its prediction. P_i / C_i is the mean
 // square of the feature where it occurs, so w_i sqrt(P_i / C_i) is its contribution at typical
@@ -20,6 +20,9 @@
 // Up to an evidence of 50 the steps are those of a mean over the rows; from there on they fall with the root
 // of it only, since columns that say similar things need many small corrections (of covtype's 54 columns one
 // pass gained .008 in accuracy, and sparse data hardly anything either way).
+//
+// L is of features. With L behind its 0 the intercept had gone a quarter of its way after 800 rows of 900 features,
+// a tenth of which are positive, and what is in most rows was taken for a reason (dorothea, k = 20: AUC .55; .85 now).
 //
 // Active features keep w, P and C exactly; the others share the blocks of a BlockSketch, w in its
 // rows and P and C in its pairs. Pairs are taken to be shared where fewer than nine in ten are empty. A shared P is
