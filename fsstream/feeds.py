@@ -192,11 +192,17 @@ class RowFeed(StreamFeed):
                 options, state.loss, state.kind, state.labels, state.rows, before=state.rows_before
             )
         )
+        if state is None and chosen.access is Access.ROWS and not options.shuffle:
+            self._warn_of_order(labels)
         self._same_order = chosen.knows_rows_by_number
         if self.aim.kind == "classes" and chosen.access is Access.ROWS_AGAIN:
             self._keep_rows(again=True)
             if state is None:
                 self._meet_all_classes()
+
+    def _warn_of_order(self, labels: Labels) -> None:
+        if self.aim.kind != "numbers" and labels.sorted_by_class:
+            self._reading.note("the first rows come class after class: is the stream sorted? use --shuffle")
 
     @property
     def task(self) -> Task:

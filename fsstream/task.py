@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fsstream._native import LabelMap, canonical_label
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from fsstream.algorithms.learner import Learner
 
+_OFTEN = 50  # records of a class, so that how they lie says something
 TWO_CLASS_LOSSES = ("logistic", "squared-hinge", "hinge")
 
 
@@ -24,12 +27,13 @@ class Labels:
 
     numbers: dict[bytes, float]
     words: frozenset[bytes]
+    sorted_by_class: bool = False  # the records come class after class, as they hardly would by chance
 
     def __len__(self) -> int:
         return len(self.numbers) + len(self.words)
 
     @classmethod
-    def seen(cls, texts: Iterable[bytes], values: Iterable[float]) -> Labels:
+    def seen(cls, texts: Sequence[bytes], values: Iterable[float]) -> Labels:
         """From the label spans of a batch and their numbers (NaN: not a number)."""
         numbers: dict[bytes, float] = {}
         words = set()
@@ -40,13 +44,19 @@ class Labels:
                 words.add(text)
             else:
                 numbers[canonical_label(text, value)] = value
-        return cls(numbers, frozenset(words))
+        return cls(numbers, frozenset(words), _in_runs(texts))
 
     def ordered(self) -> list[bytes]:
         """Smaller number or earlier bytes first; a number and a word compare as bytes."""
         if self.words:
             return sorted([*self.numbers, *self.words])
         return sorted(self.numbers, key=lambda label: self.numbers[label])
+
+
+def _in_runs(texts: Sequence[bytes]) -> bool:
+    counts = Counter(texts)
+    changes = sum(label != following for label, following in pairwise(texts))
+    return sum(count >= _OFTEN for count in counts.values()) > 1 and changes < 2 * len(counts)
 
 
 def decide(loss: str, labels: Labels, backend: type[Learner]) -> tuple[str, str]:

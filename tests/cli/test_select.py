@@ -52,6 +52,14 @@ def test_output_model_and_summary_appear_together(data: Path, tmp_path: Path) ->
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.svm", "model", "output", "summary"]
 
 
+def test_a_stream_that_is_sorted_by_class_is_asked_about() -> None:
+    rows = [b"%d 1:%d 2:1\n" % (i // 60, i) for i in range(120)]
+    assert b"note: the first rows come class after class" in fsstream(*SELECT, stdin=b"".join(rows)).stderr
+    assert fsstream(*SELECT, "--shuffle", stdin=b"".join(rows)).stderr == b""
+    assert fsstream(*SELECT, stdin=b"".join(rows[::2] + rows[1::2][::-1])).returncode == 0
+    assert fsstream(*SELECT, stdin=b"".join(rows[i * 7 % 120] for i in range(120))).stderr == b""
+
+
 @pytest.mark.parametrize("algo", ["mission", "iht", "awm", "bear", "b-arda", "ofs", "sofs"])
 @pytest.mark.parametrize("labels", ["01", "10"])
 def test_a_plain_run_does_not_wait_for_numpy(algo: str, labels: str, tmp_path: Path) -> None:

@@ -86,6 +86,7 @@ def test_class_weights_multiply_the_importance() -> None:
 def test_labels_are_ordered_as_numbers_when_all_are() -> None:
     seen = Labels.seen([b"10", b"9", b"+9", b""], [10.0, 9.0, 9.0, math.nan])
     assert seen.ordered() == [b"9", b"10"]
+    assert not seen.sorted_by_class
     assert Labels.seen([b"10", b"x"], [10.0, math.nan]).ordered() == [b"10", b"x"]
 
 
@@ -118,3 +119,20 @@ def test_the_softmax_loss_of_a_class_without_a_score() -> None:
     meter = LossMeter("softmax")
     meter.add(rows([2.0]), np.zeros((1, 2), np.float32))
     assert meter.mean == pytest.approx(math.log(3))
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        ("a" * 60 + "b" * 50, True),
+        ("a" * 60 + "b" * 50 + "c" + "d" * 70, True),
+        ("a" * 60 + "b" * 49, False),  # too few to tell
+        ("a" * 500 + "b" + "a" * 500, False),  # one is rare
+        ("ab" * 100, False),
+        ("a" * 60 + "b" * 50 + "a" * 60 + "b" * 50, True),
+        (("a" * 30 + "b" * 20) * 3, False),
+    ],
+)
+def test_streams_that_come_class_after_class_are_told(labels, found):
+    texts = [label.encode() for label in labels]
+    assert Labels.seen(texts, [math.nan] * len(texts)).sorted_by_class is found
