@@ -2,13 +2,9 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <charconv>
-#include <tuple>
-
 #include "bindings/bindings.hpp"
-#include "core/larger_first.hpp"
 #include "write/line_writer.hpp"
+#include "write/output_order.hpp"
 #include "write/sequence_writer.hpp"
 #include "write/table_writer.hpp"
 
@@ -31,43 +27,25 @@ std::vector<std::string> strings(nb::list texts) {
   return out;
 }
 
-// The places of features in output order: list after list, larger |weight| first, then the name.
-std::vector<std::uint32_t> output_order(nb::sequence names, Vector<float> weights,
-                                        const std::optional<std::vector<std::uint32_t>>& lists) {
-  struct Line {
-    std::uint32_t list;
-    float size;
-    std::string_view name;
-    std::uint32_t place;
-    auto key() const { return std::tuple(list, -size, name, place); }
-  };
-  const std::size_t count = nb::len(names);
-  if (weights.size() != count || (lists && lists->size() != count)) throw std::invalid_argument("one entry a feature");
-  std::vector<Line> lines;
-  lines.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const auto name = nb::cast<nb::bytes>(names[i]);  // the sequence keeps it alive
-    lines.push_back({lists ? (*lists)[i] : 0, size_of(weights(i)), {name.c_str(), name.size()}, i});
+std::vector<std::uint32_t> order_of(nb::sequence names, Vector<float> weights,
+                                    const std::optional<std::vector<std::uint32_t>>& lists) {
+  std::vector<nb::bytes> held;
+  std::vector<std::string_view> views;
+  for (const nb::handle name : names) {
+    held.push_back(nb::cast<nb::bytes>(name));
+    views.emplace_back(held.back().c_str(), held.back().size());
   }
-  std::sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.key() < b.key(); });
-  std::vector<std::uint32_t> order;
-  order.reserve(count);
-  for (const Line& line : lines) order.push_back(line.place);
-  return order;
+  if (weights.size() != views.size() || (lists && lists->size() != views.size()))
+    throw std::invalid_argument("one entry a feature");
+  const std::span<const std::uint32_t> numbers =
+      lists ? std::span<const std::uint32_t>(*lists) : std::span<const std::uint32_t>();
+  return output_order(views, {weights.data(), weights.size()}, numbers);
 }
 
-// Each as the double that is written the same: with the fewest digits that tell the float from others.
-std::vector<double> as_written(Vector<float> numbers) {
+std::vector<double> all_as_written(Vector<float> numbers) {
   std::vector<double> out;
   out.reserve(numbers.size());
-  TextBuffer text;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    text.clear();
-    text.add_number(numbers(i));
-    double number = 0;
-    std::from_chars(text.view().data(), text.view().data() + text.size(), number);
-    out.push_back(number);
-  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) out.push_back(as_written(numbers(i)));
   return out;
 }
 
@@ -136,8 +114,8 @@ nb::tuple write(Writing& writing, const Batch& batch) {
 }  // namespace
 
 void bind_write(nb::module_& m) {
-  m.def("output_order", &output_order, nb::arg("names"), nb::arg("weights"), nb::arg("lists") = nb::none());
-  m.def("as_written", &as_written, nb::arg("numbers"));
+  m.def("output_order", &order_of, nb::arg("names"), nb::arg("weights"), nb::arg("lists") = nb::none());
+  m.def("as_written", &all_as_written, nb::arg("numbers"));
   nb::class_<Writing>(m, "RowWriter")
       .def("write", &write, nb::arg("batch"))
       .def_prop_ro("entries", [](const Writing& writing) { return writing.writer->entries(); })
