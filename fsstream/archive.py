@@ -17,22 +17,23 @@ import struct
 import sys
 import weakref
 import zipfile
+from array import array
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
-import numpy as np
-
 from fsstream.errors import CorruptError, opening
+from fsstream.numerics import np
 from fsstream.state import StateSink, StoredState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from fsstream.numerics import Numbers
     from fsstream.state import Piece
 
 Members = dict[str, "NDArray[Any]"]
@@ -48,6 +49,8 @@ _WAYS = {
 }  # how to come by what was asked for
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes every time
 _KINDS = "biufS"
+_NPY_MAGIC = b"\x93NUMPY\x01\x00"
+_NPY_ALIGNED, _NPY_LONGEST = 64, 21  # bytes: the content begins at a multiple; digits of a length
 _LENGTHS = 26  # where a member's own header has the lengths of its name and of extra fields
 
 
@@ -65,7 +68,7 @@ def write(file: BinaryIO, meta: Mapping[str, Any], save: Callable[[StateSink], N
     sealed.finish()
 
 
-def pack(meta: Mapping[str, Any], members: Mapping[str, NDArray[Any]]) -> bytes:
+def pack(meta: Mapping[str, Any], members: Mapping[str, Numbers]) -> bytes:
     """The bytes of an archive."""
     buffer = io.BytesIO()
     write(buffer, meta, lambda out: out.put_all(members))
@@ -175,13 +178,12 @@ def _digest(file: BinaryIO, size: int) -> bytes:
     return digest.hexdigest().encode()
 
 
-def pack_texts(texts: list[bytes]) -> Members:
+def pack_texts(texts: list[bytes]) -> dict[str, Numbers]:
     """Byte strings as two arrays: all bytes, and where each ends."""
-    ends = np.cumsum([len(text) for text in texts], dtype=np.uint64)
-    return {"bytes": np.frombuffer(b"".join(texts), dtype=np.uint8), "ends": ends}
+    return {"bytes": memoryview(b"".join(texts)), "ends": array("Q", accumulate(map(len, texts)))}
 
 
-def unpack_texts(data: NDArray[Any], ends: NDArray[Any]) -> list[bytes]:
+def unpack_texts(data: NDArray[Any] | memoryview[Any], ends: Iterable[Any]) -> list[bytes]:
     """The inverse of `pack_texts`; ValueError when the ends do not fit."""
     whole = data.tobytes()
     bounds = [0, *(int(end) for end in ends)]
@@ -243,6 +245,15 @@ def _content_of(file: BinaryIO, header: int) -> int:
     """Where a member begins, behind the zip's own header, its name and the extra fields."""
     name, extra = struct.unpack("<HH", _piece(file, header + _LENGTHS, 4))
     return int(header + _LENGTHS + 4 + name + extra)
+
+
+def _header_of(dtype: str, shape: tuple[int, ...]) -> bytes:
+    """What numpy writes in front of an array, without numpy: the format's version 1.0."""
+    said = f"{{'descr': {dtype!r}, 'fortran_order': False, 'shape': {shape}, }}"
+    room = _NPY_LONGEST - len(repr(shape[0])) if shape else 0  # numpy keeps it for an array that grows
+    begin = len(_NPY_MAGIC) + 2
+    padded = said + " " * (room + -(begin + len(said) + room + 1) % _NPY_ALIGNED) + "\n"
+    return _NPY_MAGIC + struct.pack("<H", len(padded)) + padded.encode()
 
 
 def _shape_of(member: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dtype[Any], int]:
@@ -315,8 +326,7 @@ class _ArrayMembers(StateSink):
         """The header of the next one."""
         self.close()
         self._member = self._archive.open(_entry(f"{name}.npy"), "w", force_zip64=True)
-        header = {"descr": dtype, "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(self._member, header)
+        self._member.write(_header_of(dtype, shape))
 
     def more(self, piece: Piece) -> None:
         """Its content."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fsstream._native import FeatureMap, RandomBasis, RandomFeatureModel
 from fsstream.archive import pack_texts, unpack_texts
+from fsstream.numerics import np
 from fsstream.text import to_text
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsstream.numerics import Numbers
     from fsstream.selection import Selection
 
     Directions = NDArray[np.float32]  # inputs x features
@@ -164,11 +164,11 @@ class Basis:
             "inputs": {to_text(name): effect for name, effect in self.ranked_inputs()},
         }
 
-    def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def parts(self) -> tuple[dict[str, Any], dict[str, Numbers]]:
         """For the model file: facts and arrays."""
         facts = {"kernel": self.kernel, "seed": self.seed, "width": self.width, "reach": self.reach}
         facts["logarithms"] = self.inputs.logarithms
-        arrays: dict[str, NDArray[Any]] = {
+        arrays: dict[str, Numbers] = {
             "keys": self.inputs.keys,
             "centres": self.inputs.centres,
             "inverses": self.inputs.inverses,

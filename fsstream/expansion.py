@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fsstream._native import AdditiveMap, AdditiveModel
 from fsstream.archive import pack_texts, unpack_texts
+from fsstream.numerics import np
 from fsstream.text import to_text
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsstream.numerics import Numbers
     from fsstream.selection import Selection
 
 ADDITIVE_KERNELS = ("histogram", "gaussian")
@@ -109,7 +109,7 @@ class Expansion:
             "inputs": {to_text(name): [low, high] for name, low, high in ranges},
         }
 
-    def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def parts(self) -> tuple[dict[str, Any], dict[str, Numbers]]:
         """For the model file: facts and arrays."""
         names = {f"names_{part}": array for part, array in pack_texts(list(self.names)).items()}
         return {"expands": self.kernel, "shape": self.shape}, {

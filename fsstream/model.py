@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -76,7 +77,7 @@ class Model:
         if training.predicts_with_state(self):
             return training.StatePredictor(self)
         numbers = self.class_numbers()
-        classes = np.zeros(len(self.selection), np.uint32) if numbers is None else numbers
+        classes = np.zeros(len(self.selection), np.uint32) if numbers is None else np.asarray(numbers)
         intercepts = self.intercepts.astype(np.float64)
         if self.basis is not None:
             return self.basis.predictor(self.selection, classes, intercepts, self._key_of)
@@ -159,12 +160,12 @@ class Model:
             publisher.add(str(path), self.to_bytes())
             publisher.commit()
 
-    def class_numbers(self) -> NDArray[np.uint32] | None:
+    def class_numbers(self) -> array[int] | None:
         """The class of each feature as its place among the labels."""
         if self.selection.classes is None:
             return None
         number = {label: place for place, label in enumerate(self.labels)}
-        return np.array([number[str(label)] for label in self.selection.classes], dtype=np.uint32)
+        return array("I", [number[str(label)] for label in self.selection.classes])
 
     def to_bytes(self) -> bytes:
         """The bytes of the model file: a function of the model alone."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fsstream import __version__
 from fsstream.archive import check_kind, load, pack, pack_texts, unpack, unpack_texts
 from fsstream.basis import Basis
 from fsstream.errors import CorruptError
 from fsstream.expansion import Expansion
 from fsstream.model import Model, name_classes
+from fsstream.numerics import np
 from fsstream.selection import Selection
 from fsstream.state import under
 from fsstream.text import to_bytes, to_text
@@ -45,7 +44,7 @@ def bytes_of(model: Model) -> bytes:
         "extra": sorted(chosen.extra),
     }
     members = {f"names_{key}": value for key, value in pack_texts(list(chosen.raw_names)).items()}
-    members |= {"weights": chosen.weights, "intercepts": model.intercepts}
+    members |= {"weights": chosen.raw_weights, "intercepts": model.raw_intercepts}
     members |= {f"extra_{key}": column for key, column in chosen.extra.items()}
     classes = model.class_numbers()
     if classes is not None:

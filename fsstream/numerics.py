@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Numbers = memoryview[Any] | array[Any] | NDArray[Any]  # wherever they lie
     Floats = memoryview[float] | array[float] | NDArray[np.float32]  # of 32 bits each
 else:
 

@@ -237,7 +237,7 @@ def _run(options: SelectOptions, head: Head, size: int, path: Path, *, with_nump
 
 def _writes_arrays(options: SelectOptions) -> bool:
     """Whether the run will load numpy for files that a trial does not write."""
-    return options.model is not None or options.checkpoint is not None
+    return options.with_state or options.checkpoint is not None
 
 
 def _trial(

@@ -8,6 +8,7 @@ mapping can do that.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsstream.numerics import Numbers
+
     State = Mapping[str, NDArray[Any]]
     Piece = memoryview | NDArray[np.uint8]
+
+
+_TYPES = {"B": "|u1", "I": "<u4", "Q": "<u8", "f": "<f4", "d": "<f8"}  # of buffers, as numpy calls them
 
 
 class StateSink(ABC):
@@ -33,13 +39,19 @@ class StateSink(ABC):
     def more(self, piece: Piece) -> None:
         """Further bytes of it."""
 
-    def put(self, name: str, array: NDArray[Any]) -> None:
+    def put(self, name: str, numbers: Numbers) -> None:
         """All of an array."""
-        whole = np.asarray(array, order="C")
+        if isinstance(numbers, array | memoryview):
+            view = memoryview(numbers)
+            self.start(name, _TYPES[view.format], (len(view),))
+            if len(view) > 0:
+                self.more(view.cast("B"))
+            return
+        whole = np.asarray(numbers, order="C")
         self.start(name, whole.dtype.str, whole.shape)
         self.more(whole.reshape(-1).view(np.uint8))
 
-    def put_all(self, state: State) -> None:
+    def put_all(self, state: Mapping[str, Numbers]) -> None:
         """All arrays, in the order of their names."""
         for name in sorted(state):
             self.put(name, state[name])

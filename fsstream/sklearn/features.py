@@ -111,7 +111,7 @@ class SparseRandomFeatures(TransformerMixin, FittedByRun):
         if basis.learned is None:  # a drawn feature is one, whatever the class that it was kept for
             places = sorted(dict(zip(reversed(chosen.names), reversed(places), strict=True)).values())
         names = [chosen.raw_names[place] for place in places]
-        numbers = np.zeros(len(places), np.uint32) if classes is None else classes[places]
+        numbers = np.zeros(len(places), np.uint32) if classes is None else np.asarray(classes)[places]
         self._drawn = names, numbers
         self._names = np.array([name.decode() for name in names], dtype=object)
         if len(set(names)) < len(names):

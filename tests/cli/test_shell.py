@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from fsstream.cli.main import COMMANDS, cli, run
@@ -80,6 +83,18 @@ def test_selecting_from_text_loads_no_more_than_it_needs(tmp_path: Path) -> None
     assert not loaded & (packages | library | {f"fsstream.{name}" for name in ours})
     assert "fsstream.algorithms.mission" in loaded
     assert not [name for name in loaded if name.startswith("fsstream.algorithms.merging")]
+
+
+def test_a_model_is_written_without_numpy(tmp_path: Path) -> None:
+    rows, model = tmp_path / "rows", tmp_path / "model"
+    rows.write_bytes(b"1 a b\n-1 b c\n" * 5)
+    line = ["select", "--k", "1", "--format", "tokens", "--quiet", "--model", str(model), str(rows)]
+    show = "print('numpy' in sys.modules, file=sys.stderr)"
+    program = f"import sys, fsstream.cli.main as main; main.run({line!r}); {show}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, cwd=ROOT)
+    assert done.stderr == b"False\n"
+    with zipfile.ZipFile(model) as archive:
+        assert len(np.load(io.BytesIO(archive.read("weights.npy")))) == len(done.stdout.splitlines())
 
 
 @pytest.mark.parametrize("name", COMMANDS)

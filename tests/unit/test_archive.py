@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from array import array
 
 import numpy as np
 import pytest
@@ -32,6 +33,23 @@ def test_numpy_and_zipfile_read_it() -> None:
     with zipfile.ZipFile(io.BytesIO(pack(META, MEMBERS))) as archive:
         assert archive.testzip() is None
         assert np.load(io.BytesIO(archive.read("a.npy"))).tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (7,), (2, 3), (12_345, 0)])
+@pytest.mark.parametrize("dtype", ["<f4", "|u1", "|S12"])
+def test_members_are_to_the_byte_what_numpy_writes(shape: tuple[int, ...], dtype: str) -> None:
+    written = io.BytesIO()
+    np.lib.format.write_array(written, np.zeros(shape, dtype), version=(1, 0))
+    with zipfile.ZipFile(io.BytesIO(pack(META, {"a": np.zeros(shape, dtype)}))) as archive:
+        assert archive.read("a.npy") == written.getvalue()
+
+
+@pytest.mark.parametrize("typecode", "BIQfd")
+def test_buffers_of_numbers_are_arrays(typecode: str) -> None:
+    for numbers in ([], [0, 7]):
+        packed = pack(META, {"a": array(typecode, numbers), "b": memoryview(array(typecode, numbers))})
+        of_arrays = dict.fromkeys("ab", np.array(numbers, dtype=typecode))
+        assert packed == pack(META, of_arrays)
 
 
 def test_every_flipped_bit_is_refused() -> None:
