@@ -1,12 +1,15 @@
 """The k features of one pass, refitted, beside the best batch selectors at the same k.
 
     python scripts/compare_selectors.py DATA [--sets basehock,dexter] [--k 10,50,200,1000] [--orders 5]
+                                        [--splits N]
 
 `mission` reads the training rows once and untuned, in random orders whose mean counts; chi2 ranks the
 columns (of absolute values), l1 is the path of LIBLINEAR's l1 logistic regression with the largest |w| of
 the first point that has k, and dense is logistic regression on all columns, cut to the largest |w|. Each
 selector's k columns are refitted by the same l2 logistic regression (C = 1) and judged on the test rows.
-The last lines give the mean over all cells of what mission is ahead of each, with its standard error.
+With --splits the rows of both parts are dealt out anew so many times, into parts of the same sizes, and
+means count: a test part of 300 to 800 rows says little by itself. The last lines give the mean over all
+cells of what mission is ahead of each, with its standard error.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
-from shuffled_data import Rows, read_any
+from shuffled_data import Rows, joined, read_any
 from sklearn.feature_selection import chi2
 from sklearn.linear_model import LogisticRegression
 
@@ -25,7 +28,7 @@ from fsstream.algorithms import backend
 from fsstream.algorithms.learner import Common, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 SETS = ["basehock", "dexter", "rcv1_small", "20news_binary", "reuters21578_earn"]
 KS = [10, 50, 200, 1000]
@@ -79,10 +82,20 @@ def chosen_by_mission(rows: Rows, columns: np.ndarray, k: int) -> np.ndarray:
     return np.searchsorted(columns, np.array([int(name) for name in names], dtype=np.uint64))
 
 
-def judge(data: Path, name: str, ks: list[int], orders: int) -> dict[str, list[float]]:
+def parts_of(data: Path, name: str, splits: int) -> Iterator[tuple[Rows, Rows]]:
+    """Rows to learn from and to judge by: as given, or dealt out so many times."""
+    paths = {path.name.split(".")[0]: path for path in sorted((data / name).iterdir())}
+    train, test = read_any(paths["train"]), read_any(paths["test"])
+    if splits == 0:
+        yield train, test
+    rows = joined(train, test)
+    for seed in range(splits):
+        order = np.random.default_rng(seed).permutation(len(rows))
+        yield rows.taken(order[: len(train)]), rows.taken(order[len(train) :])
+
+
+def judge(train: Rows, test: Rows, ks: list[int], orders: int) -> dict[str, list[float]]:
     """Test accuracy of each selector at each k; of mission the mean over so many orders of the rows."""
-    parts = {path.name.split(".")[0]: path for path in sorted((data / name).iterdir())}
-    train, test = read_any(parts["train"]), read_any(parts["test"])
     columns = np.unique(train.keys)
     x, held = matrix(train, columns).tocsc(), matrix(test, columns).tocsc()
     dense = np.abs(fitted(x, train.targets)[:-1])
@@ -114,11 +127,14 @@ def main() -> None:
     parser.add_argument("--sets", type=lambda text: text.split(","), default=SETS)
     parser.add_argument("--k", type=lambda text: [int(k) for k in text.split(",")], default=KS)
     parser.add_argument("--orders", type=int, default=5)
+    parser.add_argument("--splits", type=int, default=0, help="0: the parts as given")
     asked = parser.parse_args()
     cells: dict[str, list[float]] = {}
     print("| set | k | mission | chi2 | l1 | dense |\n|---|---|---|---|---|---|")
     for name in asked.sets:
-        found = judge(asked.data, name, asked.k, asked.orders)
+        parts = parts_of(asked.data, name, asked.splits)
+        judged = [judge(train, test, asked.k, asked.orders) for train, test in parts]
+        found = {selector: np.mean([each[selector] for each in judged], axis=0) for selector in judged[0]}
         for i, k in enumerate(asked.k):
             shown = " | ".join(f"{accuracy[i]:.4f}" for accuracy in found.values())
             print(f"| {name} | {k} | {shown} |", flush=True)

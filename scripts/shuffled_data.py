@@ -123,6 +123,13 @@ def read_any(path: Path) -> Rows:
     return Rows(ends, keys, values, np.where(targets > 0, 1, -1).astype(np.float32))
 
 
+def joined(first: Rows, second: Rows) -> Rows:
+    """The rows of the one, then those of the other."""
+    starts = np.concatenate([first.starts, first.starts[-1] + second.starts[1:]])
+    columns = ((getattr(part, name) for part in (first, second)) for name in ("keys", "values", "targets"))
+    return Rows(starts, *(np.concatenate(list(column)) for column in columns))
+
+
 def learn_and_judge(
     name: str, k: int | None, settings: dict[str, Any], train: Rows, test: Rows, rate: float | None = None
 ) -> tuple[float, float]:
