@@ -170,5 +170,4 @@ def weights_of(learner: Learner, columns: np.ndarray) -> np.ndarray:
     """What a score has of each column's value."""
     n = len(columns)
     starts, names, ones = np.arange(n + 1, dtype=np.uint64), columns.astype(np.uint64), np.ones(n, np.float32)
-    found: np.ndarray = learner.kernel.predict(Batch.from_arrays(starts, names, ones, ones))
-    return found
+    return np.asarray(learner.kernel.predict(Batch.from_arrays(starts, names, ones, ones)))
