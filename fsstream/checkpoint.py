@@ -38,6 +38,7 @@ VERSION = 3
 DEFAULT_SECONDS = 60.0
 _PIECE_BYTES = 1 << 20
 _BESIDE = ("labels", "targets", "groups", "valid")  # files beside the input that decide what is learned
+_FIRST_READ = "init"  # what a run reads at its beginning only: a snapshot holds what came of it
 _DATA_HINT = "resume with the data that the run began with, or start anew with select"
 
 
@@ -63,10 +64,12 @@ class Origin:
     resumes: int  # how often the run went on
 
     @classmethod
-    def of(cls, options: SelectOptions, resumes: int) -> Origin:
+    def of(cls, options: SelectOptions, before: Checkpoint | None) -> Origin:
         """Of a run that begins, or goes on, now."""
         options = dataclasses.replace(options, memory=options.memory_bytes)
-        return cls(options, str(Path.cwd()), _identities(options.inputs), _digests(options), resumes)
+        beside = _digests(options, begun=before is not None and before.snapshot is not None)
+        resumes = before.origin.resumes + 1 if before is not None else 0
+        return cls(options, str(Path.cwd()), _identities(options.inputs), beside, resumes)
 
 
 @dataclass(frozen=True)
@@ -88,9 +91,8 @@ class Checkpoint:
         if given.checkpoint is None:
             options = dataclasses.replace(options, checkpoint=given.checkpoint_file)
         options.check()
-        now = _digests(options)
-        for name, digest in self.origin.beside.items():
-            if now.get(name) != digest:
+        for name, digest in _digests(options, begun=self.snapshot is not None).items():
+            if self.origin.beside.get(name, digest) != digest:  # an old checkpoint may not know of all
                 raise DataError(
                     f"--{name} is not the file that the run began with",
                     path=str(getattr(options, name)),
@@ -232,9 +234,11 @@ def _check_inputs(paths: tuple[str, ...], before: list[dict[str, Any]], given: t
             )
 
 
-def _digests(options: SelectOptions) -> dict[str, str]:
+def _digests(options: SelectOptions, *, begun: bool) -> dict[str, str]:
     """Of the files beside the input; a table that a Python caller gave is in the options itself."""
     paths = {name: getattr(options, name) for name in _BESIDE}
+    if not begun and options.init is not None and Path(options.init).is_file():
+        paths[_FIRST_READ] = options.init
     return {
         name: _digest_of(path)
         for name, path in paths.items()

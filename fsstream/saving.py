@@ -69,7 +69,7 @@ class Saving:
     """Around a run. A new one begins by replacing what is left of an earlier one."""
 
     def __init__(self, options: SelectOptions, before: Checkpoint | None) -> None:
-        self.resumes = before.origin.resumes + 1 if before is not None else 0
+        self.resumes = 0  # how often the run has gone on
         self._writer: CheckpointWriter | None = None
         self._run: Savable | None = None
         self._mark: Mark | None = None  # before the batch that is being learned, or behind the last one
@@ -78,7 +78,9 @@ class Saving:
             return
         from fsstream.checkpoint import CheckpointWriter, Origin
 
-        self._writer = CheckpointWriter(Origin.of(options, self.resumes))
+        origin = Origin.of(options, before)
+        self.resumes = origin.resumes
+        self._writer = CheckpointWriter(origin)
         if before is None:
             self._writer.write(None)
 

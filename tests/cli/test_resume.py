@@ -127,6 +127,26 @@ def test_files_beside_the_input_must_be_the_same(folder: Path) -> None:
     assert b"--valid is not the file" in done.stderr
 
 
+def test_the_model_of_init_counts_until_something_was_learned_from_it(folder: Path) -> None:
+    """Here a run has replaced it by its own, as a nightly job does."""
+    assert fsstream("select", *OPTIONS, "--model", "model", "rows").returncode == 0
+    first = (folder / "model").read_bytes()
+    nightly = ["select", *OPTIONS, "--init", "model", "--model", "model", "rows"]
+    done = fsstream(*nightly, "--checkpoint", "saved")  # too short to be saved amid
+    assert done.returncode == 0
+    second = (folder / "model").read_bytes()
+    again = fsstream("resume", "saved")
+    assert (again.returncode, again.stdout) == (3, b"")
+    assert b"--init is not the file that the run began with" in again.stderr
+    assert (folder / "model").read_bytes() == second
+    (folder / "model").write_bytes(first)
+    assert fsstream("resume", "saved").stdout == done.stdout
+    (folder / "model").write_bytes(first)
+    assert fsstream(*nightly, *SAVING).stdout == done.stdout
+    (folder / "model").unlink()
+    assert fsstream("resume", "saved").stdout == done.stdout, "its weights are in the checkpoint"
+
+
 def test_it_goes_on_from_another_folder_and_publishes_where_it_was_told(folder: Path, whole: bytes) -> None:
     told = ["--output", "words", "--model", "model"]
     assert fsstream("select", *OPTIONS, *SAVING, *told, "rows").returncode == 0
