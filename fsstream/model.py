@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsstream._native import LinearModel, ProductModel, key_of_name, pair_key
 from fsstream.errors import UsageError
+from fsstream.kmers import kmer_key, shown_kmers
 from fsstream.numerics import np
 from fsstream.pairs import split_pair
 
@@ -180,18 +181,3 @@ def name_classes(selection: Selection, labels: tuple[str, ...]) -> Selection:
         return selection
     named = [labels[int(index)] for index in selection.classes]
     return replace(selection, classes=named)
-
-
-def shown_kmers(kmer: int | None, canonical: bool | None) -> str:
-    """What features are."""
-    if kmer is None:
-        return "no k-mers"
-    return f"{'canonical ' if canonical else ''}{kmer}-mers"
-
-
-def kmer_key(name: bytes) -> int:
-    """The 2-bit code of a k-mer, first base highest."""
-    key = 0
-    for letter in name:
-        key = key << 2 | b"ACGT".index(letter)
-    return key

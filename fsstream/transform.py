@@ -21,7 +21,7 @@ from fsstream.config import KMER_FORMATS
 from fsstream.errors import UsageError, no_data
 from fsstream.expansion import Expansion
 from fsstream.formats.writing import Kept, Source, make_writer, without_place
-from fsstream.model import kmer_key, shown_kmers
+from fsstream.kmers import first_stranger, kmer_key, look_canonical, shown_kmers
 from fsstream.pairs import is_spelled, split_pair
 from fsstream.reading import RowsReading, make_reading
 from fsstream.rows import Rows
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from fsstream.parquet_writing import ParquetWriter
     from fsstream.reading import AnyReading
     from fsstream.selection import Selection
-
-
-_COMPLEMENT = bytes.maketrans(b"ACGT", b"TGCA")
 
 
 class Transform:
@@ -80,6 +77,11 @@ class Transform:
                 reading.note(
                     f"{len(strangers)} of {len(self._names)} selected features are none that this stream can "
                     f"have, read as {reading.format}: {to_text(strangers[0])!a}; is it read as for select?"
+                )
+            if self._seems_of_both_strands(source):
+                reading.note(
+                    "all k-mers of the selection are canonical: were they selected with --canonical? "
+                    "With --no-canonical those of the other strand are not found"
                 )
             beginning, writer = make_writer(target, self._kept(source), source)
             yield beginning
@@ -127,15 +129,18 @@ class Transform:
 
     def _check_kmers(self, options: FormatOptions) -> None:
         """Others than those of the stream, whose keys they might have: its letters are no part of a key."""
-        kmer, canonical = options.kmer, options.canonical
-        for name in self._names:
-            whole = len(name) == kmer and not name.strip(b"ACGT")
-            if whole and not (canonical and name > name[::-1].translate(_COMPLEMENT)):
-                continue
+        name = first_stranger(self._names, options.kmer, options.canonical)
+        if name is not None:
             raise UsageError(
-                f"the selection holds {to_text(name)!a}, and the stream {shown_kmers(kmer, canonical)}",
+                f"the selection holds {to_text(name)!a}, and the stream "
+                f"{shown_kmers(options.kmer, options.canonical)}",
                 hint="see --kmer, --canonical and --format: the stream is read as it was for select",
             )
+
+    def _seems_of_both_strands(self, source: Source) -> bool:
+        """Whether a selection, which does not say so, looks as if it were, and is looked for on one."""
+        one_strand = source.format in KMER_FORMATS and not source.options.canonical
+        return one_strand and self._usual is None and look_canonical(self._names)
 
     def _tell(self, reading: AnyReading, writer: RowWriter | ParquetWriter, target: str) -> None:
         if self._options.quiet:

@@ -276,6 +276,27 @@ def test_words_that_no_canonical_k_mer_spells_are_told(tmp_path: Path) -> None:
     assert b"the selection holds 'TTTTGG', and the stream canonical 6-mers" in done.stderr
 
 
+def test_canonical_k_mers_that_are_looked_for_on_one_strand_are_told(tmp_path: Path) -> None:
+    """Half of what had been selected was not found, without a word; one word the other way round shows that
+    they are of one strand, and a few say nothing."""
+    words = ["AAAC", "AACC", "AACG", "ACCA", "AGGA", "CAAA", "CCAA", "ACGT"]
+    assert all(word <= word[::-1].translate(str.maketrans("ACGT", "TGCA")) for word in words)
+
+    def notes(strands: str, words: list[str]) -> bytes:
+        selection = tmp_path / "selection"
+        selection.write_text("".join(f'{{"feature":"{word}"}}\n' for word in words))
+        stream = b"x\tTTTAAACCGTTT\n"
+        done = fsstream("transform", str(selection), "--kmer", "4", strands, stdin=stream)
+        assert (done.returncode, bool(done.stdout)) == (0, True)
+        return done.stderr
+
+    told = b"fsstream: note: all k-mers of the selection are canonical: were they selected with --canonical?"
+    assert notes("--no-canonical", words).startswith(told)
+    assert notes("--no-canonical", words[1:]) == b""
+    assert notes("--no-canonical", [*words, "GTTT"]) == b""
+    assert notes("--canonical", words) == b""
+
+
 CANNOT_HAVE = {
     "tokens": (b"1 a b c\n", "a", "a b"),
     "libsvm": (b"1 7:1\n", "7", "x"),
