@@ -1,13 +1,29 @@
-"""The table of --groups. In: lines `feature TAB group`, or a table. Out: the groups of each feature."""
+"""The table of --groups. In: lines `feature TAB group`, or a table. Out: the groups of each key."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from fsstream.errors import DataError, opening
+from fsstream._native import key_of_name
+from fsstream.errors import DataError, UsageError, opening
+from fsstream.kmers import first_stranger, kmer_key, shown_kmers
 from fsstream.text import to_bytes, to_text, without_mark
 
 GroupTable = str | tuple[tuple[str, tuple[str, ...]], ...]  # a file, or features with their groups
+
+
+def groups_by_key(table: GroupTable, kmer: int | None, canonical: bool | None) -> dict[int, tuple[str, ...]]:
+    """As a learner sees features, in a stream of such k-mers or of none."""
+    found = read_groups(table)
+    if kmer is None:
+        return {key_of_name(name): groups for name, groups in found.items()}
+    stranger = first_stranger(found, kmer, canonical)
+    if stranger is not None:
+        raise UsageError(
+            f"--groups lists {to_text(stranger)!a}, and the stream holds {shown_kmers(kmer, canonical)}",
+            hint="its features are named as `fsstream select` names them",
+        )
+    return {kmer_key(name): groups for name, groups in found.items()}
 
 
 def read_groups(table: GroupTable) -> dict[bytes, tuple[str, ...]]:

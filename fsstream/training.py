@@ -12,7 +12,7 @@ from fsstream.algorithms.learner import Common, Task
 from fsstream.algorithms.one_versus_rest import OneVersusRest
 from fsstream.config import LEARNING_FIELDS
 from fsstream.errors import CorruptError, FsstreamError, LimitError, UsageError, fitting
-from fsstream.groups import read_groups
+from fsstream.groups import groups_by_key
 from fsstream.model import Model, name_classes
 from fsstream.numerics import np
 from fsstream.option_fields import suggest
@@ -78,7 +78,7 @@ def common_options(options: SelectOptions, chosen: type[Learner]) -> Common:
         memory=options.memory_bytes,
         threads=options.thread_count,
         workers=options.workers or 1,
-        groups=read_groups(options.groups) if options.groups else None,
+        groups=groups_by_key(options.groups, options.kmer, options.canonical) if options.groups else None,
     )
 
 

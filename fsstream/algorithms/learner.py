@@ -80,7 +80,7 @@ class Common:
     memory: int = 1 << 30  # bytes the learner may use
     threads: int = 1
     workers: int = 1
-    groups: Mapping[bytes, Sequence[str]] | None = None  # --groups: the groups of each feature
+    groups: Mapping[int, Sequence[str]] | None = None  # --groups: the groups of each feature, by its key
 
 
 @dataclass(frozen=True)
@@ -174,6 +174,10 @@ class Learner(ABC):
     def facts(self) -> Mapping[str, Any]:
         """What the summary reports of this backend: counts, estimates, collisions."""
         return {}
+
+    def remarks(self) -> Iterable[str]:
+        """What the user may not expect of the outcome, or of the options: said in notes."""
+        return ()
 
     @abstractmethod
     def save(self, out: StateSink) -> None:

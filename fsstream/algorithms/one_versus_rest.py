@@ -19,7 +19,7 @@ from fsstream.selection import Selection
 from fsstream.state import Prefixed, under
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -126,6 +126,10 @@ class OneVersusRest(Learner):
 
     def facts(self) -> Mapping[str, Any]:
         return {f"class_{index}": dict(learner.facts()) for index, learner in enumerate(self._learners)}
+
+    def remarks(self) -> Iterable[str]:
+        """Each has seen the same rows, so each would say the same."""
+        return self._learners[0].remarks() if self._learners else ()
 
     def save(self, out: StateSink) -> None:
         out.put("classes", np.array([len(self._learners)]))

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fsstream._native import key_of_name
 from fsstream.algorithms.fgm import Fgm
 from fsstream.algorithms.fgm.groups import Layout
 from fsstream.algorithms.learner import Common, Task
@@ -14,7 +15,8 @@ from tests.oracle.test_fgm_rounds import batches, gone_on, run
 
 
 def grouped(k, table, shift=False, memory=1 << 28, loss="logistic", **parameters):
-    common = Common(k=k, memory=memory, intercept=shift, groups=table)
+    groups = None if table is None else {key_of_name(name): groups for name, groups in table.items()}
+    common = Common(k=k, memory=memory, intercept=shift, groups=groups)
     return Fgm(common, Fgm.Parameters(**parameters), Task(loss, ("-1", "1")))
 
 
@@ -175,3 +177,21 @@ def test_listed_features_that_do_not_fit_are_a_limit():
     table = {b"%d" % j: ("all",) for j in range(20_080)}
     with pytest.raises(LimitError, match="--groups"):
         run(grouped(2, table, memory=1 << 18), batches(with_noise(X), y))
+
+
+@pytest.mark.parametrize("memory", [1 << 28, 1 << 18])
+def test_what_is_listed_and_not_in_the_stream_is_counted_and_changes_nothing(memory):
+    """It counted as groups, of which the rows then seemed to have many small ones."""
+    X, y, _, table = planted_groups(14, rows=100)
+    rows = batches(X if memory == 1 << 28 else with_noise(X), y)
+    table = {name: groups for name, groups in table.items() if int(name) >= 40}
+    few, most = ({b"none%d" % j: (f"n{j}",) for j in range(count)} for count in (40, 50))
+    told = []
+    for more in ({}, few, most):
+        fgm = grouped(10, table | more, memory=memory)
+        run(fgm, rows)
+        told.append((by_name(fgm), fgm.facts()["C"], list(fgm.remarks())))
+    (plain, C, silent), (same, _, still), (again, unchanged, [remark]) = told
+    assert (same, again, unchanged) == (plain, plain, C)
+    assert (silent, still) == ([], [])
+    assert remark.startswith("--groups: 40 of the 90 features it lists are in the stream")

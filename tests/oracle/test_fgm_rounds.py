@@ -261,7 +261,7 @@ def test_threads_change_no_bit(density, parameters):
 
 def test_threads_change_no_bit_of_groups():
     X, y = planted(15, rows=9000, width=60, density=1.0)
-    table = {b"%d" % j: (f"g{j // 4}",) for j in range(60)}
+    table = {j: (f"g{j // 4}",) for j in range(60)}
     rows = batches(X, y)
     outcomes = []
     for threads in (1, 3):

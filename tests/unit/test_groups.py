@@ -51,3 +51,28 @@ def test_a_table_in_python_goes_on_from_a_checkpoint(tmp_path, monkeypatch):
 def test_what_is_no_table_is_refused(table):
     with pytest.raises(UsageError, match="expected a file or a table"):
         from_mapping(SelectOptions, {"groups": table})
+
+
+def test_names_that_are_not_in_the_data_are_told():
+    """A table whose names were spelled in another way made each feature a group of its own, silently."""
+    options = {"k": 1, "algo": "fgm", "format": "pairs"}
+    for groups, told in (({"W1": "a", "W2": "a"}, 1), ({"w1": "a", "W2": "a"}, 0)):
+        notes = fsstream.select(ROWS, groups=groups, **options).summary["notes"]
+        assert sum(note.startswith("--groups: none of the 2 features it lists") for note in notes) == told
+
+
+def test_k_mers_have_groups():
+    """They were looked up as words, and none was found."""
+    rows = b"a\tACGTACGTTT\nb\tTTTTACCCGG\na\tACGTGGGTTT\nb\tTTTTACCAAA\n"
+    options = {"k": 1, "algo": "fgm", "kmer": 3, "canonical": False}
+    found = fsstream.select(rows, groups={"ACG": "x", "CGT": "x"}, **options)
+    assert (set(found.names), set(found.selection.groups)) == ({"ACG", "CGT"}, {"x"})
+    with pytest.raises(UsageError, match="--groups lists 'ACGT', and the stream holds 3-mers"):
+        fsstream.select(rows, groups={"ACGT": "x"}, **options)
+
+
+def test_groups_from_two_places_or_from_none_are_refused():
+    with pytest.raises(UsageError, match="--groups has no use with it"):
+        fsstream.select(ROWS, k=1, algo="fgm", groups={"w1": "a"}, set={"groups": "namespace"})
+    with pytest.raises(UsageError, match="groups=tree needs --groups"):
+        fsstream.select(ROWS, k=1, algo="fgm", set={"groups": "tree"})

@@ -24,7 +24,7 @@ from fsstream.errors import UsageError
 from fsstream.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -95,6 +95,9 @@ class Fgm(ScanningLearner):
             **machine.more_facts(),
         }
 
+    def remarks(self) -> Iterable[str]:
+        return self._machine.remarks()
+
     def note_standing(self) -> None:
         """The rounds so far; columns and rows are read again."""
         self._noted = self._machine.standing()
@@ -130,12 +133,22 @@ def machine_for(common: Common, parameters: FgmParameters, task: Task) -> Machin
     if parameters.expand != "none":
         return AdditiveMachine(common.k, task.loss, parameters, **fixed)
     if common.groups is not None or parameters.groups != "none":
-        if parameters.degree == 2:
-            raise UsageError("groups and products of features cannot be selected in one run")
+        _check_groups(common, parameters)
         return GroupMachine(common.k, task.loss, parameters, table=common.groups, **fixed)
     if parameters.degree == 2:
         return PolynomialMachine(common.k, task.loss, parameters, **fixed)
     return Machine(common.k, task.loss, parameters, **fixed)
+
+
+def _check_groups(common: Common, parameters: FgmParameters) -> None:
+    if parameters.degree == 2:
+        raise UsageError("groups and products of features cannot be selected in one run")
+    if parameters.groups == "namespace" and common.groups is not None:
+        raise UsageError("groups=namespace makes the groups from the names: --groups has no use with it")
+    if parameters.groups == "tree" and common.groups is None:
+        raise UsageError(
+            "groups=tree needs --groups FILE", hint="lines of feature, TAB, group, and groups like a/b/c"
+        )
 
 
 def _check_expansion(common: Common, parameters: FgmParameters) -> None:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsstream._native import key_of_name
 from fsstream.algorithms.fgm.machine import Machine
 from fsstream.algorithms.fgm.scans import CollectCandidates
 from fsstream.errors import LimitError
@@ -35,14 +34,15 @@ class GroupMachine(Machine):
 
     tries_costs = False
 
-    def __init__(self, *fixed: Any, table: Mapping[bytes, Sequence[str]] | None, **options: Any) -> None:
+    def __init__(self, *fixed: Any, table: Mapping[int, Sequence[str]] | None, **options: Any) -> None:
         super().__init__(*fixed, **options)
         self._tree = self._parameters.groups == "tree"
         self._by_namespace = self._parameters.groups == "namespace"
         if self._by_namespace:
             self.scores.note_namespaces()
         self._table = {} if table is None else table
-        self.scores.keep_exact(np.array([key_of_name(name) for name in self._table], dtype=np.uint64))
+        self._listed_keys = np.array(list(self._table), dtype=np.uint64)
+        self.scores.keep_exact(self._listed_keys)
         self._chosen: list[int] = []  # group numbers, in the order they came
         self._sketched: list[int] = []  # keys of chosen features of no group, numbered after the layout's
 
@@ -59,8 +59,8 @@ class GroupMachine(Machine):
         """Every feature of the stream with its groups; what is in none comes after, alone."""
         place = {key: number for number, key in enumerate(self.scores.keys().tolist())}
         named: dict[str, list[int]] = {}
-        for name, groups in self._table.items():
-            feature = place.get(key_of_name(name))
+        for key, groups in self._table.items():
+            feature = place.get(key)
             if feature is None:
                 continue
             for path in dict.fromkeys(path for group in groups for path in self._paths(group)):
@@ -75,6 +75,15 @@ class GroupMachine(Machine):
             np.concatenate([member, len(names) + np.arange(len(lone))]).astype(np.int64),
             np.concatenate([held, lone]).astype(np.int64),
         )
+
+    def remarks(self) -> Iterator[str]:
+        """Listed features that are not in the stream: their names may be spelled in another way."""
+        met, listed = self.scores.exact_met, len(self._table)
+        if 2 * met < listed:
+            yield (
+                f"--groups: {met or 'none'} of the {listed} features it lists are in the stream: "
+                "are names spelled as in the input?"
+            )
 
     def _paths(self, group: str) -> list[str]:
         if not self._tree:
@@ -175,8 +184,9 @@ class GroupMachine(Machine):
     def _groups(self) -> int:
         if self._by_namespace:
             return len(self.scores.namespaces()[1])
-        named = {path for groups in self._table.values() for group in groups for path in self._paths(group)}
-        return len(named) + max(0, self.scores.features - len(self._table))
+        met = self._listed_keys[np.isin(self._listed_keys, self.scores.keys())].tolist()
+        named = {path for key in met for group in self._table[key] for path in self._paths(group)}
+        return len(named) + self.scores.features - len(met)
 
     def _squares(self) -> NDArray[np.float64]:
         """What the features of a group add up to its score, by feature."""

@@ -36,7 +36,7 @@ from fsstream.algorithms.fgm.standing import Standing
 from fsstream.algorithms.scanning import Ignore
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -367,6 +367,10 @@ class Machine:
     def more_facts(self) -> dict[str, Any]:
         """What only this kind of machine knows."""
         return {}
+
+    def remarks(self) -> Iterable[str]:
+        """What the user may not expect."""
+        return ()
 
     def expansion(self) -> Expansion | None:
         """What the columns are made of, when they are no features or products of the input."""

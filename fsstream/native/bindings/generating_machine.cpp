@@ -126,6 +126,7 @@ void bind_scores(nb::module_& m) {
       .def("note_ranges", &FeatureScores::note_ranges)
       .def(
           "keep_exact", [](FeatureScores& self, Vector<Key> keys) { self.keep_exact(span_of(keys)); }, nb::arg("keys"))
+      .def_prop_ro("exact_met", &FeatureScores::exact_met)
       .def("ranges",
            [](const FeatureScores& self) {
              std::vector<float> lows, highs;

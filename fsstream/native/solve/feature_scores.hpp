@@ -63,6 +63,8 @@ class FeatureScores {
 
   // Before the first row: these keep an exact c when the table gives way to sketches, and are then all of keys().
   void keep_exact(std::span<const Key> keys) { exact_keys_.assign(keys.begin(), keys.end()); }
+  // How many of these rows have had, since the first one.
+  std::size_t exact_met() const;
 
   void load(const Batch& batch);
   // The first scan is over: c of the first round is known.
@@ -150,6 +152,7 @@ class FeatureScores {
   KeptColumns columns_;
   std::uint64_t seed_;
   std::vector<Key> exact_keys_;
+  std::vector<bool> exact_met_;  // when sketched: by feature number
   std::optional<CountSketch> sketch_, plain_sketch_;
   NamespaceSketches large_;
   // c = scale_ sum r x + plain_scale_ sum p x; the second term only in the first round.

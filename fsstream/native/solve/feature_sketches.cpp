@@ -1,4 +1,6 @@
 // The part of FeatureScores that takes over when the table of features does not fit.
+#include <algorithm>
+
 #include "core/errors.hpp"
 #include "solve/feature_scores.hpp"
 
@@ -26,9 +28,11 @@ void FeatureScores::turn_to_sketch() {
   sketch_.emplace(kDepth, width, seed_);
   if (shift_) plain_sketch_.emplace(kDepth, width, seed_);
   std::vector<double> sums(keys.size()), plain(shift_ ? keys.size() : 0);
+  exact_met_.assign(keys.size(), false);
   for (std::size_t number = 0; number < sums_.size(); ++number) {
     const std::uint32_t kept = index.find(keys_[number]);
     if (kept != FeatureIndex::kNone) {
+      exact_met_[kept] = true;
       sums[kept] = sums_[number];
       if (shift_) plain[kept] = plain_[number];
       continue;
@@ -42,6 +46,13 @@ void FeatureScores::turn_to_sketch() {
   plain_ = std::move(plain);
 }
 
+std::size_t FeatureScores::exact_met() const {
+  if (sketched()) return static_cast<std::size_t>(std::count(exact_met_.begin(), exact_met_.end(), true));
+  return static_cast<std::size_t>(std::count_if(exact_keys_.begin(), exact_keys_.end(), [&](Key key) {
+    return index_.find(key) != FeatureIndex::kNone;
+  }));
+}
+
 void FeatureScores::sketch_row(std::size_t row, std::span<const Key> keys, const float* values) {
   const double weight = static_cast<double>(importance_[row]);
   const double signed_weight = weight * static_cast<double>(targets_[row]);
@@ -52,6 +63,7 @@ void FeatureScores::sketch_row(std::size_t row, std::span<const Key> keys, const
       sketch_->add(keys[j], static_cast<float>(signed_weight * value));
       if (shift_) plain_sketch_->add(keys[j], static_cast<float>(weight * value));
     } else {
+      exact_met_[number] = true;
       sums_[number] += signed_weight * value;
       if (shift_) plain_[number] += weight * value;
     }
