@@ -48,9 +48,8 @@ void FeatureScores::turn_to_sketch() {
 
 std::size_t FeatureScores::exact_met() const {
   if (sketched()) return static_cast<std::size_t>(std::count(exact_met_.begin(), exact_met_.end(), true));
-  return static_cast<std::size_t>(std::count_if(exact_keys_.begin(), exact_keys_.end(), [&](Key key) {
-    return index_.find(key) != FeatureIndex::kNone;
-  }));
+  return static_cast<std::size_t>(std::count_if(exact_keys_.begin(), exact_keys_.end(),
+                                                [&](Key key) { return index_.find(key) != FeatureIndex::kNone; }));
 }
 
 void FeatureScores::sketch_row(std::size_t row, std::span<const Key> keys, const float* values) {
