@@ -27,16 +27,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsstream.algorithms.learner import Access, Task
+from fsstream.algorithms.learner import Access, Task, check_plan
 from fsstream.beginning import look_at
-from fsstream.errors import FsstreamError, LimitError
+from fsstream.errors import FsstreamError
 from fsstream.extension import Measured, memory_at_end, time_at_end
 from fsstream.memory import peak_memory
 from fsstream.parameters import parse_parameters
 from fsstream.task import TWO_CLASS_LOSSES
 from fsstream.training import check_uses, common_options, find_backend
 from fsstream.trial import Glimpse, peak_within, run_apart
-from fsstream.units import show_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,12 +135,7 @@ def _plan(options: SelectOptions, chosen: type[Learner], task: Task) -> dict[str
 def _parts(options: SelectOptions, chosen: type[Learner], task: Task) -> dict[str, int]:
     """What the learner says it will allocate; LimitError as in the run."""
     parts = _plan(options, chosen, task)
-    if sum(parts.values()) > options.memory_bytes:
-        largest = max(parts, key=lambda what: parts[what])
-        raise LimitError(
-            f"needs {show_size(sum(parts.values()))}, and --memory is {show_size(options.memory_bytes)}",
-            hint=f"the largest part is {largest} with {show_size(parts[largest])}",
-        )
+    check_plan(parts, options.memory_bytes)
     return parts
 
 

@@ -8,10 +8,10 @@ from array import array
 from typing import TYPE_CHECKING, Any
 
 from fsstream.algorithms import BACKENDS, backend
-from fsstream.algorithms.learner import Common, Task
+from fsstream.algorithms.learner import Common, Task, check_plan, required_k
 from fsstream.algorithms.one_versus_rest import OneVersusRest
 from fsstream.config import LEARNING_FIELDS
-from fsstream.errors import CorruptError, FsstreamError, LimitError, UsageError, fitting
+from fsstream.errors import CorruptError, FsstreamError, UsageError, fitting
 from fsstream.groups import groups_by_key
 from fsstream.model import Model, name_classes
 from fsstream.numerics import np
@@ -50,8 +50,8 @@ def check_uses(options: SelectOptions, chosen: type[Learner]) -> None:
             raise UsageError(
                 f"{flag} has no use with --algo {chosen.name}", hint=f"see `fsstream algos {chosen.name}`"
             )
-    if "k" in chosen.uses and options.k is None and options.l1 is None:
-        raise UsageError("--k is missing", hint="how many features to select, for example --k 100")
+    if "k" in chosen.uses and options.l1 is None:
+        required_k(options.k)
     if options.patience is not None and "passes" not in chosen.uses:
         raise UsageError(
             f"--patience has no use with --algo {chosen.name}", hint="its scans are steps of one solution"
@@ -83,7 +83,8 @@ def common_options(options: SelectOptions, chosen: type[Learner]) -> Common:
 
 
 def make_learner(chosen: type[Learner], common: Common, parameters: Any, task: Task, kind: str) -> Learner:
-    """A new learner; one a class where a two-class loss has several."""
+    """A new learner, if it fits the memory; one a class where a two-class loss has several."""
+    check_plan(chosen.plan(common, parameters, task), common.memory)
     if kind == "classes" and task.loss in TWO_CLASS_LOSSES:
         return OneVersusRest(common, parameters, task, backend=chosen)
     return chosen(common, parameters, task)
@@ -186,7 +187,6 @@ class Training:
         self._chosen = chosen
         self._parameters = parse_parameters(chosen.Parameters, options.set, options.algo)
         self._common = common_options(options, chosen)
-        self._check_memory(task)
         self.learner = self._make_learner(task)
         if aim.initial is not None:
             self._start_from(aim.initial)
@@ -241,16 +241,6 @@ class Training:
                 f"--init: its state was learned with --memory {show_size(before)}, and is not of the size "
                 f"that {show_size(now)} gives",
                 hint="say the same --memory in both runs",
-            )
-
-    def _check_memory(self, task: Task) -> None:
-        plan = self._chosen.plan(self._common, self._parameters, task)
-        total = sum(plan.values())
-        if total > self._common.memory:
-            largest = max(plan, key=lambda what: plan[what])
-            raise LimitError(
-                f"needs {show_size(total)}, and --memory is {show_size(self._common.memory)}",
-                hint=f"the largest part is {largest} with {show_size(plan[largest])}",
             )
 
     def _resolved(self) -> dict[str, Any]:

@@ -24,12 +24,11 @@ from fsstream.algorithms.column_learner import (
     at_most,
     check_step,
     column_bytes,
-    required_k,
     sample_targets,
     samples_of,
 )
-from fsstream.algorithms.learner import Common, Task, parameter
-from fsstream.errors import LimitError, UsageError
+from fsstream.algorithms.learner import Common, Task, parameter, required_k
+from fsstream.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,16 +70,10 @@ class AsynchronousSubstitution(ColumnLearner):
     kernel: _native.AsynchronousSubstitution
 
     def __init__(self, common: Common, parameters: AsynchronousParameters, task: Task) -> None:
-        k = required_k(common, self.name)
+        k = required_k(common.k)
         if common.workers > k:
             raise UsageError(
                 f"{common.workers} workers cannot share {k} features", hint="use at most k --workers"
-            )
-        planned = sum(self.plan(common, parameters, task).values())
-        if planned > common.memory:
-            raise LimitError(
-                f"asy-os needs {planned:,} bytes, --memory allows {common.memory:,}",
-                hint="raise --memory, or lower --k or --workers",
             )
         self.refit = parameters.refit == "yes"
         self.threads = parameters.asynchronous == "yes"
@@ -128,7 +121,7 @@ class AsynchronousSubstitution(ColumnLearner):
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """Retained columns, once more while they are refitted, and the exchange."""
-        k, samples = required_k(common, cls.name), samples_of(task)
+        k, samples = required_k(common.k), samples_of(task)
         workers = common.workers
         return {
             "columns": 2 * column_bytes(samples, at_most(k + workers, task)),

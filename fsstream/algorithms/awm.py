@@ -14,16 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
-from fsstream.algorithms.learner import Common, Task, parameter
+from fsstream.algorithms.learner import Common, Task, parameter, required_k
 from fsstream.algorithms.mission_parameters import (
     CELL,
     MissionParameters,
     checked_depth,
-    required_k,
     sketch_width,
 )
 from fsstream.algorithms.sgd import SEAT, SgdLearner, bounded, checked_l2, rate_of
-from fsstream.errors import LimitError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,14 +60,8 @@ class Awm(SgdLearner):
     Parameters: ClassVar[type] = AwmParameters
 
     def __init__(self, common: Common, parameters: AwmParameters, task: Task) -> None:
-        planned = sum(self.plan(common, parameters, task).values())
-        if planned > common.memory:
-            raise LimitError(
-                f"awm needs {planned:,} bytes, --memory allows {common.memory:,}",
-                hint="raise --memory, or lower --k or --set sketch_width",
-            )
         self.k, self.shape = (
-            required_k(common),
+            required_k(common.k),
             (
                 checked_depth(parameters.sketch_depth),
                 sketch_width(common, like_mission(parameters)),
@@ -103,7 +95,7 @@ class Awm(SgdLearner):
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """The sketch and the active set."""
         width = sketch_width(common, like_mission(parameters))
-        return {"sketch": CELL * parameters.sketch_depth * width, "active set": SEAT * required_k(common)}
+        return {"sketch": CELL * parameters.sketch_depth * width, "active set": SEAT * required_k(common.k)}
 
 
 def like_mission(parameters: Any) -> MissionParameters:

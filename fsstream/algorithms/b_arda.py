@@ -18,15 +18,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from fsstream import _native
 from fsstream.algorithms.budgeted import (
     OnlineBackend,
-    check_plan,
     planned,
     rate_of,
-    required_k,
     ridge_of,
     width_of_sketch,
 )
 from fsstream.algorithms.feature_tables import numbered
-from fsstream.algorithms.learner import BINARY_LOSSES, Common, Task, parameter
+from fsstream.algorithms.learner import BINARY_LOSSES, Common, Task, parameter, required_k
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,14 +69,13 @@ class Budgeted(OnlineBackend):
     Parameters: ClassVar[type] = BudgetedParameters
 
     def __init__(self, common: Common, parameters: BudgetedParameters, task: Task) -> None:
-        check_plan(self.name, common, self.plan(common, parameters, task))
         self.store, self.parameters = parameters.store, parameters
-        self.k, self.seed = required_k(common, self.name), common.seed
+        self.k, self.seed = required_k(common.k), common.seed
         self.width = width_of_sketch(common, parameters.store, parameters.sketch_width, SKETCH_DEPTH)
         kernel = _native.budgeted(
             self.name,
             loss=task.loss,
-            budget=required_k(common, self.name),
+            budget=required_k(common.k),
             eta=rate_of(common),
             lam=ridge_of(common),
             delta=parameters.delta,
@@ -108,7 +105,7 @@ class Budgeted(OnlineBackend):
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """The working set and the sketches; with store=exact the rest grows with the data."""
-        k = required_k(common, cls.name)
+        k = required_k(common.k)
         width = width_of_sketch(common, parameters.store, parameters.sketch_width, SKETCH_DEPTH)
         return planned(common, 2 * k if width else 0, width, SKETCH_DEPTH)
 

@@ -15,10 +15,9 @@ from typing import Any, ClassVar
 
 from fsstream import _native
 from fsstream.algorithms.awm import like_mission
-from fsstream.algorithms.learner import Common, Task, parameter
-from fsstream.algorithms.mission_parameters import CELL, checked_depth, required_k, sketch_width
+from fsstream.algorithms.learner import Common, Task, parameter, required_k
+from fsstream.algorithms.mission_parameters import CELL, checked_depth, sketch_width
 from fsstream.algorithms.sgd import SEAT, SgdLearner, checked_l2, rate_of
-from fsstream.errors import LimitError
 
 
 @dataclass(frozen=True)
@@ -67,15 +66,9 @@ class Bear(SgdLearner):
     Parameters: ClassVar[type] = BearParameters
 
     def __init__(self, common: Common, parameters: BearParameters, task: Task) -> None:
-        planned = sum(self.plan(common, parameters, task).values())
-        if planned > common.memory:
-            raise LimitError(
-                f"bear needs {planned:,} bytes, --memory allows {common.memory:,}",
-                hint="raise --memory, or lower --k or --set sketch_width",
-            )
         kernel = _native.Bear(
             loss=task.loss,
-            k=required_k(common),
+            k=required_k(common.k),
             depth=checked_depth(parameters.sketch_depth),
             width=sketch_width(common, like_mission(parameters)),
             seed=common.seed,
@@ -98,4 +91,4 @@ class Bear(SgdLearner):
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """Sketch and active set; the mini-batch and the pairs are counted as rows come."""
         width = sketch_width(common, like_mission(parameters))
-        return {"sketch": CELL * parameters.sketch_depth * width, "active set": SEAT * required_k(common)}
+        return {"sketch": CELL * parameters.sketch_depth * width, "active set": SEAT * required_k(common.k)}

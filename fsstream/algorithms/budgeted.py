@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream.algorithms.learner import Common, Learner, in_32_bits
-from fsstream.errors import CorruptError, LimitError, UsageError
+from fsstream.errors import CorruptError, UsageError
 from fsstream.numerics import np
 from fsstream.selection import Selection
 
@@ -100,13 +100,6 @@ class OnlineBackend(Learner):
         )
 
 
-def required_k(common: Common, name: str) -> int:
-    """k, which has no default."""
-    if common.k is None or common.k < 1:
-        raise UsageError(f"{name} needs --k", hint="--k N: how many features to select")
-    return common.k
-
-
 def rate_of(common: Common) -> float:
     """eta; UNTUNED unless given."""
     if common.learning_rate is None:
@@ -146,13 +139,3 @@ def planned(common: Common, working_set: int, width: int, depth: int) -> dict[st
     if width:
         plan["sketch"] = CELL * (depth + SQUARE_ROWS) * width
     return plan
-
-
-def check_plan(name: str, common: Common, plan: Mapping[str, int]) -> None:
-    """LimitError when even that does not fit."""
-    total = sum(plan.values())
-    if total > common.memory:
-        raise LimitError(
-            f"{name} needs {total:,} bytes, --memory allows {common.memory:,}",
-            hint="raise --memory, or lower --k or --set sketch_width",
-        )

@@ -124,13 +124,6 @@ def at_most(columns: int, task: Task) -> int:
     return columns if task.features is None else min(columns, task.features)
 
 
-def required_k(common: Common, name: str) -> int:
-    """k, which has no default."""
-    if common.k is None or common.k < 1:
-        raise UsageError(f"{name} needs --k", hint="--k N: how many features to select")
-    return common.k
-
-
 def sample_targets(task: Task) -> NDArray[np.float32]:
     """The targets of the samples, which a learner of columns is always given."""
     assert task.targets is not None

@@ -21,11 +21,10 @@ from fsstream.algorithms.column_learner import (
     ColumnLearner,
     at_most,
     column_bytes,
-    required_k,
     sample_targets,
     samples_of,
 )
-from fsstream.algorithms.learner import Common, Task, parameter
+from fsstream.algorithms.learner import Common, Task, parameter, required_k
 from fsstream.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class Grafting(ColumnLearner):
     @classmethod
     def _k(cls, common: Common) -> int:
         """0: whatever a lambda that is given leaves."""
-        return 0 if common.l1 is not None and common.k is None else required_k(common, cls.name)
+        return 0 if common.l1 is not None and common.k is None else required_k(common.k)
 
     @classmethod
     def reads_again(cls, passes: int | None, l1: float | None) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
 from fsstream.algorithms.sgd import SgdLearner, bounded, checked_l2, lanes_for, rate_of, softmax_kernel
-from fsstream.errors import LimitError, UsageError
+from fsstream.errors import UsageError
 from fsstream.numerics import np
 from fsstream.selection import Selection
 
@@ -53,12 +53,6 @@ class Hashing(SgdLearner):
     Parameters: ClassVar[type] = HashingParameters
 
     def __init__(self, common: Common, parameters: HashingParameters, task: Task) -> None:
-        planned = sum(self.plan(common, parameters, task).values())
-        if planned > common.memory:
-            raise LimitError(
-                f"hashing needs {planned:,} bytes, --memory allows {common.memory:,}",
-                hint="raise --memory, or lower --set bits",
-            )
         self.seed = common.seed
         make = self._softmax if task.loss == "softmax" else self._one_output
         super().__init__(make(common, parameters, task), common.passes, parameters.tolerance)

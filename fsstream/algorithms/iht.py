@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
-from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
+from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter, required_k
 from fsstream.algorithms.sgd import SEAT, SgdLearner, bounded, checked_l2, rate_of
-from fsstream.errors import LimitError, UsageError
+from fsstream.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,15 +55,7 @@ class Iht(SgdLearner):
     Parameters: ClassVar[type] = IhtParameters
 
     def __init__(self, common: Common, parameters: Any, task: Task) -> None:
-        if common.k is None or common.k < 1:
-            raise UsageError(f"{self.name} needs --k", hint="--k N: how many features to select")
-        planned = sum(self.plan(common, parameters, task).values())
-        if planned > common.memory:
-            raise LimitError(
-                f"{self.name} needs {planned:,} bytes, --memory allows {common.memory:,}",
-                hint="raise --memory or lower --k",
-            )
-        self.k, self.room, self.batch = common.k, self.table(common, parameters), parameters.batch
+        self.k, self.room, self.batch = required_k(common.k), self.table(common, parameters), parameters.batch
         self.rows_a_step = self.batch
         options: dict[str, Any] = {
             "k": common.k,

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from fsstream.errors import UsageError
+from fsstream.errors import LimitError, UsageError
 from fsstream.state import collected
+from fsstream.units import show_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -96,6 +97,24 @@ class Task:
     max_classes: int = 1000
     targets: NDArray[np.float32] | None = None  # columns only: the target of each sample
     features: int | None = None  # of an estimate: how many there are
+
+
+def required_k(k: int | None) -> int:
+    """k, which has no default."""
+    if k is None:
+        raise UsageError("--k is missing", hint="how many features to select, for example --k 100")
+    return k
+
+
+def check_plan(plan: Mapping[str, int], memory: int) -> None:
+    """LimitError when what is known to be needed, by purpose, is more than there is."""
+    total = sum(plan.values())
+    if total > memory:
+        largest = max(plan, key=lambda what: plan[what])
+        raise LimitError(
+            f"needs {show_size(total)}, and --memory is {show_size(memory)}",
+            hint=f"the largest part is {largest} with {show_size(plan[largest])}",
+        )
 
 
 class Learner(ABC):
@@ -217,5 +236,5 @@ class Learner(ABC):
 
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
-        """Bytes by purpose that can be known before any data is seen."""
+        """Bytes by purpose that can be known before any data is seen: see check_plan."""
         return {}

@@ -25,7 +25,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
-from fsstream.algorithms.learner import ALL_LOSSES, Common, Task
+from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, required_k
 from fsstream.algorithms.mission_parameters import (
     BLOCK,
     CANDIDATE,
@@ -39,13 +39,12 @@ from fsstream.algorithms.mission_parameters import (
     is_exact,
     numbers_of_part,
     refits,
-    required_k,
     sketch_depth,
     width_for,
 )
 from fsstream.algorithms.sgd import SEAT, SgdLearner, checked_l2, lanes_for, rate_of, softmax_kernel
 from fsstream.algorithms.stability import Bootstrap
-from fsstream.errors import CorruptError, LimitError, UsageError
+from fsstream.errors import CorruptError, UsageError
 from fsstream.numerics import np
 
 if TYPE_CHECKING:
@@ -81,12 +80,6 @@ class Mission(SgdLearner):
     Parameters: ClassVar[type] = MissionParameters
 
     def __init__(self, common: Common, parameters: MissionParameters, task: Task) -> None:
-        planned = sum(self.plan(common, parameters, task).values())
-        if planned > common.memory:
-            raise LimitError(
-                f"mission needs {planned:,} bytes, --memory allows {common.memory:,}",
-                hint="raise --memory, or lower --k or --set sketch_width",
-            )
         self.depth = sketch_depth(common, parameters, task)
         self.width = width_for(common, parameters, task)
         self.adaptive = is_adaptive(common, parameters)
@@ -96,7 +89,7 @@ class Mission(SgdLearner):
         self.identity = parameters.sketch == "identity"
         self.parameters = parameters
         self.rows_a_step = parameters.batch
-        self.k, self.seed = required_k(common), common.seed
+        self.k, self.seed = required_k(common.k), common.seed
         self.room = self.plan(common, parameters, task).get(KEPT_ROWS, 0) // 2
         super().__init__(self._kernel(common, parameters, task), common.passes, parameters.tolerance)
         self.bootstrap = Bootstrap(
@@ -164,7 +157,7 @@ class Mission(SgdLearner):
     def _newton(self, common: Common, parameters: MissionParameters, task: Task) -> _native.Newton:
         return _native.Newton(
             loss=task.loss,
-            k=required_k(common),
+            k=required_k(common.k),
             depth=self.depth,
             width=self.width,
             seed=common.seed,
@@ -186,7 +179,7 @@ class Mission(SgdLearner):
     def _constant_steps(self, common: Common, parameters: MissionParameters, task: Task) -> dict[str, Any]:
         return {
             "loss": task.loss,
-            "k": required_k(common),
+            "k": required_k(common.k),
             "batch": parameters.batch,
             "learning_rate": rate_of(common),
             "l2": checked_l2(common),
@@ -207,7 +200,7 @@ class Mission(SgdLearner):
         return softmax_kernel(
             common,
             task,
-            k=required_k(common),
+            k=required_k(common.k),
             adaptive=self.adaptive,
             exact=self.exact,
             forget=parameters.forget,
@@ -240,8 +233,8 @@ class Mission(SgdLearner):
         """Sketch, active set with room for 2k candidates, and their names; of each class known by now."""
         lanes, classes = lanes_for(task), max(1, len(task.labels) if task.loss == "softmax" else 1)
         if parameters.sketch == "identity":
-            return {"active set": SEAT * required_k(common)}  # the cells are counted as features come
-        candidates = 2 * required_k(common) * classes
+            return {"active set": SEAT * required_k(common.k)}  # the cells are counted as features come
+        candidates = 2 * required_k(common.k) * classes
         exact, adaptive = is_exact(common, parameters), is_adaptive(common, parameters)
         depth = sketch_depth(common, parameters, task)
         if task.loss == "softmax":

@@ -217,13 +217,6 @@ def refits(common: Common, parameters: MissionParameters, task: Task) -> bool:
     return wanted and task.loss == "logistic" and is_adaptive(common, parameters)
 
 
-def required_k(common: Common) -> int:
-    """k, which has no default."""
-    if common.k is None or common.k < 1:
-        raise UsageError("mission needs --k", hint="--k N: how many features to select")
-    return common.k
-
-
 def checked_depth(depth: int) -> int:
     """An odd depth: a median needs a middle."""
     if depth % 2 == 0:

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from fsstream import _native
 from fsstream.algorithms.budgeted import (
     OnlineBackend,
-    check_plan,
     planned,
     rate_of,
-    required_k,
     ridge_of,
 )
+from fsstream.algorithms.learner import required_k
 from fsstream.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ class Ofs(OnlineBackend):
     uses: ClassVar[frozenset[str]] = frozenset({"k", "init", "learning_rate", "l2", "passes", "intercept"})
 
     def __init__(self, common: Common, parameters: NoParameters, task: Task) -> None:
-        check_plan(self.name, common, self.plan(common, parameters, task))
         eta, lam = rate_of(common), ridge_of(common)
         if eta * lam >= 1:
             raise UsageError(
@@ -48,14 +46,14 @@ class Ofs(OnlineBackend):
         kernel = _native.budgeted(
             self.name,
             loss=task.loss,
-            budget=required_k(common, self.name),
+            budget=required_k(common.k),
             eta=eta,
             lam=lam,
             intercept=common.intercept,
             memory=common.memory,
         )
         super().__init__(kernel, common.passes)
-        self.k = required_k(common, self.name)
+        self.k = required_k(common.k)
 
     def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
         """The k largest of the averaged weights."""
@@ -66,4 +64,4 @@ class Ofs(OnlineBackend):
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """The k weights."""
-        return planned(common, required_k(common, cls.name), 0, 0)
+        return planned(common, required_k(common.k), 0, 0)

@@ -17,6 +17,7 @@ from fsstream.errors import DivergedError, LimitError
 from fsstream.numerics import np
 from fsstream.selection import Selection
 from fsstream.state import Prefixed, under
+from fsstream.units import show_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -176,9 +177,13 @@ class OneVersusRest(Learner):
         return left // max(1, classes)
 
     def _check_memory(self, task: Task) -> int:
-        """Bytes planned for one more class; one that came late must find them beside the others'."""
+        """Bytes planned for one more class: of its share, or of what the others left when it came late."""
         planned = sum(self._backend.plan(self._common, self._parameters, task).values()) + OBJECTS
-        if len(self._learners) >= len(task.labels) and planned > self._left:
+        classes = len(task.labels)
+        if len(self._learners) < classes:
+            if planned > self._common.memory + OBJECTS:
+                raise self._too_many(classes, classes * planned)
+        elif planned > self._left:
             raise self._too_many(len(self._learners) + 1, self._memory - self._left + planned)
         return planned
 
@@ -190,8 +195,7 @@ class OneVersusRest(Learner):
 
     def _too_many(self, classes: int, needed: int) -> LimitError:
         return LimitError(
-            f"{self._backend.name} needs {needed:,} bytes for {classes:,} classes, "
-            f"--memory allows {self._memory:,}",
+            f"needs {show_size(needed)} for {classes:,} classes, and --memory is {show_size(self._memory)}",
             hint="raise --memory, lower --k, or bound the classes with --max-classes",
         )
 

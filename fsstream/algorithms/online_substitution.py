@@ -30,12 +30,11 @@ from fsstream.algorithms.column_learner import (
     ColumnLearner,
     at_most,
     check_step,
-    required_k,
     sample_targets,
     samples_of,
 )
-from fsstream.algorithms.learner import Common, Task, parameter
-from fsstream.errors import LimitError, UsageError
+from fsstream.algorithms.learner import Common, Task, parameter, required_k
+from fsstream.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,13 +91,6 @@ class OnlineSubstitution(ColumnLearner):
 
     def __init__(self, common: Common, parameters: SubstitutionParameters, task: Task) -> None:
         check_rule(common, parameters)
-        planned = sum(self.plan(common, parameters, task).values())
-        if planned > common.memory:
-            raise LimitError(
-                f"os needs {planned:,} bytes for k = {common.k} of {samples_of(task):,} samples, "
-                f"--memory allows {common.memory:,}",
-                hint="raise --memory, lower --k, or --set columns=1",
-            )
         self.loss = task.loss
         self.refit = parameters.refit == "yes"
         super().__init__(make_kernel(common, parameters, task), common.passes)
@@ -134,7 +126,7 @@ class OnlineSubstitution(ColumnLearner):
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """Retained columns, and for the pool two matrices of products."""
-        k, samples = required_k(common, cls.name), samples_of(task)
+        k, samples = required_k(common.k), samples_of(task)
         pool = parameters.rule == "pool"
         kept = at_most(parameters.columns * k if pool else k + 1, task)
         return {
@@ -169,7 +161,7 @@ def make_kernel(
     common: Common, parameters: SubstitutionParameters, task: Task
 ) -> _native.ColumnPool | _native.Substitution:
     """The native solver of the rule."""
-    targets, k = sample_targets(task), required_k(common, "os")
+    targets, k = sample_targets(task), required_k(common.k)
     unit = parameters.scale == "unit"
     if parameters.rule == "pool":
         own = shrinkage(k, len(targets), task.loss) if unit and parameters.shrink == "yes" else 0.0

@@ -19,12 +19,10 @@ from fsstream.algorithms.column_learner import (
     at_most,
     check_step,
     column_bytes,
-    required_k,
     sample_targets,
     samples_of,
 )
-from fsstream.algorithms.learner import Common, Task, parameter
-from fsstream.errors import LimitError
+from fsstream.algorithms.learner import Common, Task, parameter, required_k
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,17 +58,11 @@ class ProjGd(ColumnLearner):
     kernel: _native.ProjectedGradient
 
     def __init__(self, common: Common, parameters: ProjGdParameters, task: Task) -> None:
-        planned = sum(self.plan(common, parameters, task).values())
-        if planned > common.memory:
-            raise LimitError(
-                f"proj-gd needs {planned:,} bytes, --memory allows {common.memory:,}",
-                hint="raise --memory, or lower --k",
-            )
         self.refit = parameters.refit == "yes"
         kernel = _native.ProjectedGradient(
             sample_targets(task),
             task.loss,
-            k=required_k(common, self.name),
+            k=required_k(common.k),
             step=check_step(common),
             intercept=common.intercept,
             ridge=common.l2,
@@ -100,7 +92,7 @@ class ProjGd(ColumnLearner):
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """Columns of two iterates."""
-        k, samples = required_k(common, cls.name), samples_of(task)
+        k, samples = required_k(common.k), samples_of(task)
         return {
             "columns": column_bytes(samples, 2 * at_most(k + 1, task)),
             "vectors": 64 * samples,

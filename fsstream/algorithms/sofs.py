@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
-from fsstream.algorithms.budgeted import UNTUNED, OnlineBackend, required_k
+from fsstream.algorithms.budgeted import UNTUNED, OnlineBackend
 from fsstream.algorithms.feature_tables import numbered
-from fsstream.algorithms.learner import Common, Task, parameter
+from fsstream.algorithms.learner import Common, Task, parameter, required_k
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,14 +45,14 @@ class Sofs(OnlineBackend):
         kernel = _native.budgeted(
             self.name,
             loss=task.loss,
-            budget=required_k(common, self.name),
+            budget=required_k(common.k),
             eta=UNTUNED,
             gamma=parameters.gamma,
             intercept=common.intercept,
             memory=common.memory,
         )
         super().__init__(kernel, common.passes)
-        self.k = required_k(common, self.name)
+        self.k = required_k(common.k)
 
     def merged(self, shards: Shards) -> dict[str, NDArray[Any]]:
         """Averaged weights of the features that all shards together are surest of."""

@@ -8,7 +8,9 @@ import sys
 import numpy as np
 import pytest
 
+import fsstream
 from fsstream import _native
+from fsstream.errors import LimitError
 from fsstream.memory import resident_memory
 from tests.cli.command import ROOT
 
@@ -22,6 +24,13 @@ def test_tables_of_classes_that_came_late_are_bounded_together(algo: str) -> Non
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert b"exit 4 " in done.stdout
+
+
+def test_classes_that_do_not_fit_together_are_refused_with_all_of_the_memory() -> None:
+    """The message told the share of one class as what --memory allows."""
+    rows = b"".join(b"%s 1:1\n" % label for label in (b"a", b"b", b"c"))
+    with pytest.raises(LimitError, match="for 2 classes, and --memory is 1 MB"):
+        fsstream.select(rows, algo="ofs", k=5000, memory=10**6)
 
 
 def test_a_small_sketch_takes_no_whole_huge_page() -> None:

@@ -8,6 +8,7 @@ import pytest
 from fsstream.algorithms import backend
 from fsstream.algorithms.learner import Common, Task
 from fsstream.errors import CorruptError, LimitError, UsageError
+from fsstream.training import make_learner
 
 from .online_data import batch_of
 
@@ -130,8 +131,10 @@ def test_a_sketch_keeps_its_size(name):
 
 @pytest.mark.parametrize("name", ["b-arda", "b-amd"])
 def test_a_sketch_that_cannot_fit_is_refused_before_any_row(name):
-    with pytest.raises(LimitError):
-        learner(name, {"k": 4, "memory": 1 << 20}, store="sketch", sketch_width=1 << 20)
+    kind = backend(name)
+    parameters = kind.Parameters(store="sketch", sketch_width=1 << 20)
+    with pytest.raises(LimitError, match=r"needs .* and --memory is 1\.05 MB"):
+        make_learner(kind, Common(k=4, memory=1 << 20), parameters, Task("hinge"), "binary")
 
 
 # ofs keeps k features only, which is known before.

@@ -105,7 +105,7 @@ NO_GUESS = {
     "the literal rule": ({}, {"rule": "paper"}),
     "products": ({}, {"degree": 2}),
     "expansions": ({}, {"expand": "gaussian"}),
-    "groups": ({}, {"groups": {b"0": ["a"]}}),
+    "groups": ({}, {"groups": {0: ["a"]}}),
     "few rows": ({"rows": 200}, {}),
     "few columns": ({"width": 80}, {}),
 }

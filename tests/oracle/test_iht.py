@@ -15,7 +15,7 @@ from fsstream.algorithms.batch_iht import BatchIht, BatchIhtParameters
 from fsstream.algorithms.iht import Iht, IhtParameters
 from fsstream.algorithms.learner import Common, Task
 from fsstream.errors import LimitError, UsageError
-from fsstream.training import find_backend
+from fsstream.training import find_backend, make_learner
 from tests.oracle import online_data
 from tests.oracle.iht_oracle import Accumulated, Thresholded, WeightMedian
 from tests.oracle.mission_oracle import MissionOracle, as_rows
@@ -188,10 +188,11 @@ def test_the_table_of_a_class_takes_what_is_in_it():
 
 
 def test_limits_are_told_before_the_run():
-    with pytest.raises(LimitError, match="batch-iht needs"):
-        learner("batch-iht", 5, "logistic", memory=100)
-    with pytest.raises(LimitError, match="batch-iht needs"):  # the size of the table was not asked for
-        BatchIht(Common(k=10**8, memory=10**6), BatchIhtParameters(), Task("logistic"))
+    for k, memory in ((5, 100), (10**8, 10**6)):  # the size of the table was not asked for
+        with pytest.raises(LimitError, match=r"needs .* and --memory is"):
+            make_learner(
+                BatchIht, Common(k=k, memory=memory), BatchIhtParameters(), Task("logistic"), "binary"
+            )
     with pytest.raises(UsageError, match="no more than"):
         learner("batch-iht", TABLE, "logistic")
 
