@@ -75,8 +75,13 @@ class InputOptions:
         high=1024,
         group=WITH,
     )
-    block_size: int = option(
-        1 << 20, "bytes read at a time; never the result", kind="size", low=1, high=MOST_BLOCK, group=WITH
+    block_size: int | None = option(
+        None,
+        "bytes read at a time; never the result (default: 1 MB, of sequences 128 KB)",
+        kind="size",
+        low=1,
+        high=MOST_BLOCK,
+        group=WITH,
     )
     on_bad_line: str = option("stop", "what a bad record does", choices=("stop", "skip"), group=OUT)
     max_bad: int | None = option(None, "most bad records to skip", kind="integer", low=0, group=OUT)

@@ -53,7 +53,7 @@ class Room:
 
     def __init__(self, memory: int, block_size: int) -> None:
         self._memory = memory
-        self._block_size = block_size
+        self.block_size = block_size
         self.most = max(resident_memory(), _STARTED) + memory + _PROGRAM  # bytes of the process
         self.per_entry = 0  # bytes that the learner needs for each entry of the longest row
 
@@ -61,7 +61,7 @@ class Room:
         """LimitError when rows of so many entries may not fit."""
         needed, left = entries * (_ENTRY + self.per_entry), self.most - resident_memory()
         if needed > left:
-            is_record = len(block.data) > self._block_size  # else blocks are meant to be so long
+            is_record = len(block.data) > self.block_size  # else blocks are meant to be so long
             line = _longest_line(block) if is_record else block.first_line
             raise LimitError(
                 f"{block.source}:{line}: a {'record' if is_record else 'block'} of "

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from fsstream._native import Batch, NameFilter, count_lines, key_of_name
 from fsstream.bad_records import BadRecords
 from fsstream.config import KMER_FORMATS, USES, SelectOptions
-from fsstream.formats import detect, format_named, make_parser, most_entries, tables, take_of
+from fsstream.formats import block_bytes, detect, format_named, make_parser, most_entries, tables, take_of
 from fsstream.formats.options import FormatOptions
 from fsstream.memory import Room
 from fsstream.numerics import np
 from fsstream.pipeline import Parsed, parse_blocks
 from fsstream.rows import RowSource
-from fsstream.sources import PEEK_RECORDS, Input, Source, cut
+from fsstream.sources import BLOCK_BYTES, PEEK_RECORDS, Input, Source, cut
 from fsstream.task import Labels
 from fsstream.text import to_bytes
 
@@ -51,7 +51,9 @@ class AnyReading(ABC):
         self.notes: list[str] = []  # what a person should know: said once, kept for the summary
         self.digest = ""  # of the whole input, once it has been seen
         self.room = (
-            Room(options.memory_bytes, options.block_size) if isinstance(options, SelectOptions) else None
+            Room(options.memory_bytes, options.block_size or BLOCK_BYTES)
+            if isinstance(options, SelectOptions)
+            else None
         )
 
     @property
@@ -130,7 +132,7 @@ class Reading(AnyReading):
 
     def __init__(self, options: InputOptions, given: Input | None = None) -> None:
         super().__init__(options)
-        self.input = Input(options.inputs, size=options.block_size) if given is None else given
+        self.input = Input(options.inputs) if given is None else given
         try:
             beginning = self._look(options.format)
             decided = detect.decide(options, beginning)
@@ -141,6 +143,9 @@ class Reading(AnyReading):
             self.input.close()
             raise
         self.format: str = decided.name
+        self.input.block_size = options.block_size or block_bytes(self.format)
+        if self.room is not None:
+            self.room.block_size = self.input.block_size
         self.bad.form = self.format
         self.format_why: str = decided.why
         self.format_options: FormatOptions = decided.options
@@ -323,7 +328,7 @@ def make_reading(
     if isinstance(source, RowSource):
         return RowsReading(usual or options, source)
     inputs = options.inputs if source is None else [source]
-    given = Input(inputs, size=options.block_size, keep_positions=keep_positions)
+    given = Input(inputs, keep_positions=keep_positions)
     if usual is not None:
         try:
             options = _as_shown(options, usual, given)

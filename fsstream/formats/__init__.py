@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 from fsstream._native import FilteredParser, NormalizedParser, count_fields
+from fsstream.sources.blocks import BLOCK_BYTES
 from fsstream.text import to_bytes
 
 if TYPE_CHECKING:
@@ -55,6 +56,11 @@ class Format(Protocol):
 def format_named(name: str) -> Format:
     """The module of a format; KeyError when there is none of that name."""
     return cast("Format", import_module(FORMATS[name]))
+
+
+def block_bytes(name: str) -> int:
+    """What to read at once: a letter of a sequence is a number in its batch, else some ten of them are."""
+    return BLOCK_BYTES // 8 if _SEPARATORS.get(name) == b"" else BLOCK_BYTES
 
 
 def make_parser(name: str, options: FormatOptions) -> Parser:

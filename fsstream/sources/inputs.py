@@ -256,6 +256,15 @@ class Input:
         self.digest = ""  # of the whole input, after a pass, when positions are kept
 
     @property
+    def block_size(self) -> int:
+        """How many bytes are read at once, where records are not longer; from the next pass on."""
+        return self._buffers.size
+
+    @block_size.setter
+    def block_size(self, size: int) -> None:
+        self._buffers.size = min(size, self._limit)
+
+    @property
     def rereadable(self) -> bool:
         """Whether several passes can be made without a spool."""
         return all(source.rereadable for source in self.sources)
