@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/batch.hpp"
-#include "parse/parser.hpp"
+#include "core/fault.hpp"
 
 namespace fsstream {
 

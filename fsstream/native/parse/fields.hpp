@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/fault.hpp"
 #include "parse/parser.hpp"
 
 namespace fsstream {

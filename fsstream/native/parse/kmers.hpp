@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/batch.hpp"
+#include "core/fault.hpp"
 #include "parse/parser.hpp"
 
 namespace fsstream {

@@ -4,17 +4,9 @@
 // Block with its own parser and the rows do not depend on how the stream was cut.
 #pragma once
 
-#include <string_view>
-
 #include "core/batch.hpp"
 
 namespace fsstream {
-
-// What was wrong with a record, written next to the code that finds it.
-struct Fault {
-  const char* expected;
-  const char* hint;  // what to do about it
-};
 
 class Parser {
  public:

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "solve/feature_index.hpp"
+#include "core/feature_index.hpp"
 #include "solve/feature_scores.hpp"
 
 namespace fsstream {

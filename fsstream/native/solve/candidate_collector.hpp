@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/batch.hpp"
+#include "core/feature_index.hpp"
 #include "solve/column_cache.hpp"
-#include "solve/feature_index.hpp"
 #include "solve/feature_scores.hpp"
 
 namespace fsstream {

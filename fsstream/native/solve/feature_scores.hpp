@@ -26,9 +26,9 @@
 #include "core/additive_map.hpp"
 #include "core/batch.hpp"
 #include "core/buffer.hpp"
+#include "core/feature_index.hpp"
 #include "core/thread_team.hpp"
 #include "sketch/count_sketch.hpp"
-#include "solve/feature_index.hpp"
 #include "solve/kept_columns.hpp"
 #include "solve/namespace_sketches.hpp"
 

@@ -12,8 +12,8 @@
 
 #include "core/batch.hpp"
 #include "core/buffer.hpp"
+#include "core/feature_index.hpp"
 #include "core/feature_map.hpp"
-#include "solve/feature_index.hpp"
 
 namespace fsstream {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/batch.hpp"
+#include "core/feature_index.hpp"
 #include "core/feature_map.hpp"
-#include "solve/feature_index.hpp"
 
 namespace fsstream {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/batch.hpp"
-#include "solve/feature_index.hpp"
+#include "core/feature_index.hpp"
 
 namespace fsstream {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "solve/feature_index.hpp"
+#include "core/feature_index.hpp"
 
 namespace fsstream {
 

@@ -1,5 +1,7 @@
 #include "write/row_writer.hpp"
 
+#include "parse/fields.hpp"
+
 namespace fsstream {
 
 namespace {

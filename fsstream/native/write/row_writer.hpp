@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/batch.hpp"
-#include "parse/fields.hpp"
+#include "core/fault.hpp"
 #include "write/kept_keys.hpp"
 #include "write/text_buffer.hpp"
 

@@ -1,5 +1,6 @@
 #include "write/sequence_writer.hpp"
 
+#include "parse/fields.hpp"
 #include "parse/header_labels.hpp"
 
 namespace fsstream {
