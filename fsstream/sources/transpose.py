@@ -36,11 +36,6 @@ class Columns:
         self._merge_collisions = 0
 
     @property
-    def samples(self) -> int:
-        """Rows so far."""
-        return self._transposer.samples
-
-    @property
     def spilled(self) -> int:
         """Bytes on disk so far."""
         return self._file.file.size if self._file else 0

@@ -169,7 +169,6 @@ void bind_scores(nb::module_& m) {
       .def_prop_ro("rows_kept", &FeatureScores::rows_kept)
       .def_prop_ro("sketched", &FeatureScores::sketched)
       .def_prop_ro("square_sum", &FeatureScores::square_sum)
-      .def_prop_ro("negative_values", &FeatureScores::negative_values)
       .def_prop_ro("bytes", &FeatureScores::bytes);
 }
 

@@ -171,7 +171,6 @@ void bind_rows(nb::module_& m) {
                    [](nb::handle_t<InputRows> self) { return view_of(nb::cast<InputRows&>(self).importance(), self); })
       .def_prop_ro("rows", &InputRows::rows)
       .def_prop_ro("inputs", &InputRows::inputs)
-      .def_prop_ro("stride", &InputRows::stride)
       .def_prop_ro("all_kept", &InputRows::all_kept)
       .def_prop_ro("bytes", &InputRows::bytes);
 }
@@ -280,7 +279,6 @@ void bind_problem(nb::module_& m) {
           },
           nb::arg("l1"), nb::arg("l2") = 0.0, nb::arg("tolerance") = 1e-3, nb::arg("steps") = 1000,
           nb::arg("bound") = true)
-      .def("fit_intercept", &SparseProblem::fit_intercept, nb::call_guard<nb::gil_scoped_release>())
       .def("gradients", [](SparseProblem& self) { return own(self.gradients()); })
       .def("slopes", [](const SparseProblem& self) { return own(self.slopes()); })
       .def("curvatures", [](const SparseProblem& self) { return own(self.curvatures()); })

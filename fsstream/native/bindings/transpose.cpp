@@ -27,7 +27,6 @@ void bind_transpose(nb::module_& m) {
       .def_prop_ro("full", &Transposer::full)
       .def_prop_ro("empty", &Transposer::empty)
       .def_prop_ro("columns", &Transposer::columns)
-      .def_prop_ro("samples", &Transposer::samples)
       .def_prop_ro("kmers", &Transposer::kmers)
       .def_prop_ro("collisions", &Transposer::collisions);
   nb::class_<ColumnMerger>(m, "ColumnMerger")

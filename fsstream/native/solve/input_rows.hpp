@@ -38,7 +38,6 @@ class InputRows {
 
   std::size_t rows() const { return targets_.size(); }
   std::size_t inputs() const { return keys_.size(); }
-  std::size_t stride() const { return stride_; }
   bool all_kept() const { return stride_ == 1; }
   std::size_t bytes() const;
   const Buffer<float>& targets() const { return targets_; }

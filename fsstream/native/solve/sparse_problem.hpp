@@ -83,12 +83,11 @@ class SparseProblem {
   std::vector<double> curvatures() const;
   // F with l1 = l2 = 0.
   double loss() const { return loss_at(decision_); }
-  // Moves b to its best.
-  void fit_intercept();
 
  private:
   struct Step;
 
+  void fit_intercept();  // moves b to its best
   double loss_at(std::span<const double> u) const;
   double penalty(std::span<const double> w, const SolveOptions& options) const;
   void take_slopes();

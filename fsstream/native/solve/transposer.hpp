@@ -34,7 +34,6 @@ class Transposer {
   // Empties it for the next run; samples are counted on.
   void clear();
 
-  std::uint64_t samples() const { return samples_; }
   bool kmers() const { return naming_ == Naming::kKmer; }
   // Entries whose name was not the one that their key has.
   std::uint64_t collisions() const { return collisions_; }
