@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shlex
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -41,7 +42,7 @@ def home(tmp_path: Path) -> Path:
     """A folder with the program, two files and nobody's settings."""
     program = tmp_path / "bin" / "fsstream"
     program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\nPYTHONPATH='{ROOT}' exec {' '.join(PROGRAM)} \"$@\"\n")
+    program.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.join(PROGRAM)} "$@"\n')
     program.chmod(0o755)
     (tmp_path / "rows.svm").write_text("1 1:1\n")
     (tmp_path / "model.zip").touch()
