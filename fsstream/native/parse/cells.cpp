@@ -1,7 +1,11 @@
 #include "parse/cells.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <cstring>
 #include <utility>
 
+#include "parse/byte_mask.hpp"
 #include "parse/number.hpp"
 
 namespace fsstream {
@@ -80,14 +84,22 @@ Taken take_table(TableForm form, std::string_view text, std::size_t most) {
   return taken;
 }
 
-bool undouble(std::string_view quoted, std::string& scratch) {
-  scratch.clear();
-  for (std::size_t quote; (quote = quoted.find('"')) != std::string_view::npos; quoted.remove_prefix(quote + 2)) {
-    if (!quoted.substr(quote + 1).starts_with('"')) return false;
-    scratch.append(quoted.substr(0, quote + 1));
+std::size_t undouble(std::string_view quoted, char* to) {
+  const char* p = quoted.data();
+  const char* const end = p + quoted.size();
+  char* out = to;
+  while (p < end) {
+    std::memcpy(out, p, kWindow);
+    const std::uint32_t quotes = equal_to(p, '"');
+    const auto plain = std::min<std::ptrdiff_t>(std::countr_zero(quotes), end - p);
+    p += plain;
+    out += plain;
+    if (quotes == 0 || p == end) continue;
+    if (p + 1 == end || p[1] != '"') return kNotDoubled;
+    *out++ = '"';
+    p += 2;
   }
-  scratch.append(quoted);
-  return true;
+  return static_cast<std::size_t>(out - to);
 }
 
 Verdict read_cell(TableForm form, const TableRecord& record, const char* p, std::string& scratch, Cell& cell) {
@@ -98,7 +110,12 @@ Verdict read_cell(TableForm form, const TableRecord& record, const char* p, std:
     if (behind != record.end && *behind != form.separator) return {behind, kBehindQuote};
     cell.end = behind;
     cell.text = between(p + 1, behind - 1);
-    if (find(p + 1, behind - 1, '"') != nullptr && undouble(cell.text, scratch)) cell.text = scratch;
+    if (find(p + 1, behind - 1, '"') == nullptr) return {};
+    const std::string quoted = std::string(cell.text).append(kWindow, '\0');
+    scratch.resize(quoted.size());
+    const std::size_t size = undouble({quoted.data(), cell.text.size()}, scratch.data());
+    scratch.resize(size);  // all are doubled, or the cell had ended
+    cell.text = scratch;
     return {};
   }
   const char* const separator = find(p, record.end, form.separator);

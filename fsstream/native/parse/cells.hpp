@@ -52,8 +52,10 @@ struct Cell {
 };
 Verdict read_cell(TableForm form, const TableRecord& record, const char* p, std::string& scratch, Cell& cell);
 
-// The text between the quotes of a cell with doubled quotes undone, in `scratch`; false where one stands alone.
-bool undouble(std::string_view quoted, std::string& scratch);
+// Writes the text between the quotes of a cell with doubled quotes undone; its size, or kNotDoubled where one stands
+// alone. kWindow bytes must be readable behind it, and there must be room for as many behind its copy.
+inline constexpr std::size_t kNotDoubled = static_cast<std::size_t>(-1);
+std::size_t undouble(std::string_view quoted, char* to);
 
 // All cells of a record; a malformed one is what the verdict says.
 Verdict read_cells(TableForm form, const TableRecord& record, std::vector<std::string>& cells);

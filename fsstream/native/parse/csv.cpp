@@ -8,6 +8,7 @@
 
 #include "core/errors.hpp"
 #include "hash/identity.hpp"
+#include "parse/byte_mask.hpp"
 #include "parse/label.hpp"
 #include "parse/lines.hpp"
 #include "parse/plain_number.hpp"
@@ -22,7 +23,7 @@ constexpr const char* kHeaderHint =
 constexpr Fault kTooMany{"the end of the record", "the record has more cells than there are columns"};
 
 // Behind the beginning of a record: a view, and what is read with a cell that begins in it.
-constexpr std::size_t kReach = 64 + 2 * kPiece;
+constexpr std::size_t kReach = 64 + std::max(2 * kPiece, kWindow);
 
 // With a column `a` and a column `a=b`, a cell of the one can spell a name of the other.
 bool can_spell_alike(const std::vector<Column>& columns) {
@@ -170,10 +171,12 @@ bool CsvParser::read_plain_cells(Batch& batch, const char* begin, const CellStop
       cell = cell.substr(1, cell.size() - 2);
       quotes += 2;
       if (found.doubled && cell.find('"') != std::string_view::npos) {
-        if (plan.column.kind == ColumnKind::kLabel || !undouble(cell, scratch_)) return false;
-        quotes += 2 * (cell.size() - scratch_.size());
-        const std::size_t size = scratch_.size();
-        cell = {scratch_.append(kPiece, '\0').data(), size};
+        if (plan.column.kind == ColumnKind::kLabel) return false;
+        if (scratch_.size() < cell.size() + kWindow) scratch_.resize(cell.size() + kWindow);
+        const std::size_t size = undouble(cell, scratch_.data());
+        if (size == kNotDoubled) return false;
+        quotes += 2 * (cell.size() - size);
+        cell = {scratch_.data(), size};
       }
     }
     if (!add_cell(batch, row, plan, cell, label)) return false;

@@ -337,3 +337,16 @@ def test_numbers_that_are_read_as_words_are_told(odd: str, said: bool, tmp_path:
     for flag in ("--numeric", "--categorical"):
         named = fsstream("select", "--k", "2", "--format", "csv", flag, "size", str(tmp_path / "x.csv"))
         assert b"nearly all" not in named.stderr
+
+
+@pytest.mark.parametrize("quotes", [1, 2, 3])
+def test_doubled_quotes_stand_anywhere(quotes: int) -> None:
+    """Across what is looked at at once, at both ends of a cell, and in the last record."""
+    cells = ["x" * before + '"' * quotes + "y" * behind for before in range(70) for behind in (0, 1, 40)]
+    doubled = [cell.replace('"', '""').encode() for cell in cells]
+    text = b"".join(b'1,"%s",z\n' % cell for cell in doubled)
+    expected = [(b"1", {b"a=" + cell.encode(): 1.0, b"b=z": 1.0}) for cell in cells]
+    assert rows(parse(CsvParser("csv", False, CATEGORIES), text)) == expected
+    for cell in doubled:
+        bad = parse(CsvParser("csv", False, CATEGORIES), b'1,"%s",z\n' % cell.replace(b'"', b"", 1) + text)
+        assert (bad.rows, len(bad.bad)) == (0, 1), "one quote is not doubled"
