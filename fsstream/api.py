@@ -15,8 +15,9 @@ from fsstream.algorithms.learner import Access
 from fsstream.apply_options import ApplyOptions
 from fsstream.arrays import ids_source, matrix_source
 from fsstream.config import LEARNING_FIELDS, InputOptions, SelectOptions
-from fsstream.errors import DataError, Interrupted, UsageError
+from fsstream.errors import DataError, Interrupted, UsageError, no_data
 from fsstream.feeds import Aim
+from fsstream.kmers import shown_kmers
 from fsstream.option_fields import from_mapping
 from fsstream.reading import Reading, RowsReading, make_reading
 from fsstream.rows import GivenRows, Rows
@@ -58,9 +59,10 @@ def read(source: Any, *, format: str = "auto", **options: Any) -> Iterator[Rows]
 
 def _read(options: InputOptions, given: Source | RowSource | None) -> Iterator[Rows]:
     with closing(make_reading(options, given)) as reading:
+        kmers = reading.kmers
         batches = reading.batches(reuse=False) if isinstance(reading, Reading) else reading.batches()
         for parsed in batches:
-            yield Rows(parsed.block, parsed.batch)
+            yield Rows(parsed.block, parsed.batch, kmers=kmers)
 
 
 def select(
@@ -143,12 +145,11 @@ class Selector:
         check_uses(self._options, self._chosen)
         if self._chosen.access is not Access.ROWS:
             raise UsageError(f"{algo} needs the data more than once", hint="fsstream.select reads it again")
+        self._classes = None if classes is None else _labels_of(classes)
         self._recipe: dict[str, Any] = {}
         self._waiting: list[Rows] = []
         self._training: Training | None = None
         self.rows = 0
-        if classes is not None:
-            self._begin(_labels_of(classes))
 
     def update(self, batch: Any, y: Any = None, *, weights: Any = None, names: Any = None) -> None:
         """Learn rows: some of `read`, or arrays with their labels as `select` takes them."""
@@ -162,7 +163,9 @@ class Selector:
     def learn(self, source: RowSource) -> None:
         """Learn the rows of a source."""
         reading = RowsReading(self._options, source)
-        self._recipe = reading.recipe()
+        self._take_recipe(reading.recipe())
+        if self._training is None and self._classes is not None:
+            self._begin(self._classes)
         for parsed in reading.batches():
             self.rows += parsed.batch.rows
             if self._training is not None:
@@ -175,6 +178,8 @@ class Selector:
     @property
     def model(self) -> Model:
         """The model as it is now, to predict with or to save."""
+        if not self.rows:
+            raise no_data()
         if self._training is None:
             self._begin(self._labels_waiting())
         assert self._training is not None
@@ -192,6 +197,12 @@ class Selector:
     def selection(self) -> Selection:
         """The features that are selected now."""
         return self.model.selection
+
+    def _take_recipe(self, recipe: dict[str, Any]) -> None:
+        ours, theirs = (shown_kmers(one.get("kmer"), one.get("canonical")) for one in (self._recipe, recipe))
+        if self.rows and ours != theirs:
+            raise UsageError(f"the features of these rows are {theirs}, and those of the rows before {ours}")
+        self._recipe = recipe
 
     def _labels_waiting(self) -> Labels:
         texts = list(chain.from_iterable(rows.batch.labels() for rows in self._waiting))
@@ -215,6 +226,7 @@ class Selector:
         if self._training is None and self._waiting:
             self._begin(self._labels_waiting())
         state = {"options": self._options, "recipe": self._recipe, "rows": self.rows, "learned": None}
+        state["classes"] = self._classes
         if self._training is not None:
             aim = self._training.aim
             aimed = (aim.loss, aim.kind, aim.labels, aim.rows)
@@ -224,6 +236,7 @@ class Selector:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._options, self._recipe, self.rows = state["options"], state["recipe"], state["rows"]
         self._chosen = find_backend(self._options.algo)
+        self._classes = state["classes"]
         self._waiting, self._training = [], None
         if state["learned"] is not None:
             aimed, before, learned = state["learned"]

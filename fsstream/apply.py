@@ -14,6 +14,7 @@ from fsstream.errors import UsageError, no_data
 from fsstream.metrics import make_metrics
 from fsstream.output import json_line
 from fsstream.reading import make_reading
+from fsstream.rows import RowSource
 from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from fsstream.model import Model
     from fsstream.pipeline import Parsed
     from fsstream.reading import AnyReading
-    from fsstream.rows import RowSource
     from fsstream.sources import Source
 
 
@@ -97,6 +97,8 @@ def _scored(
     with closing(make_reading(options, source, usual=as_trained(model, options))) as reading:
         if labelled and reading.format == "columns" and options.targets is None:
             raise UsageError("--targets is missing", hint="a file with one label a line, for each sample")
+        if isinstance(source, RowSource):
+            model.check_kmers(*(reading.kmers or (None, None)), what="the model does not fit")
         for parsed, batch in _rows(model, options, reading):
             labels.resolve(parsed.batch)
             if labelled:

@@ -79,6 +79,12 @@ class AnyReading(ABC):
         if urgent or not self._options.quiet:
             print(f"fsstream: note: {text}", file=sys.stderr)
 
+    @property
+    def kmers(self) -> tuple[int, bool] | None:
+        """The length of the k-mers that are features, and whether they are canonical."""
+        kmer = self.format_options.kmer
+        return None if kmer is None else (kmer, bool(self.format_options.canonical))
+
     def recipe(self) -> dict[str, Any]:
         """How the input is read: what a model remembers for the streams it will be applied to."""
         settings = dataclasses.asdict(self.format_options)

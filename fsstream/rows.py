@@ -5,12 +5,14 @@ A RowSource gives the rows of something that is no text: arrays, a columnar file
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from fsstream.errors import UsageError
+from fsstream.kmers import shown_kmers
 from fsstream.numerics import np
 from fsstream.pipeline import Parsed
 from fsstream.sources import Block
@@ -43,6 +45,7 @@ class Rows(Parsed):
     """
 
     table: Any = None  # the Arrow record batch they were made of, from a source that was asked for it
+    kmers: tuple[int, bool] | None = None  # when features are k-mers: their length, and whether canonical
 
     def __len__(self) -> int:
         return self.batch.rows
@@ -119,7 +122,7 @@ class Rows(Parsed):
 
     def copy(self) -> Rows:
         """The same rows, whose targets and weights may be changed."""
-        return Rows(self.block, self.batch.copy())
+        return Rows(self.block, self.batch.copy(), kmers=self.kmers)
 
 
 class RowSource(ABC):
@@ -167,7 +170,14 @@ class GivenRows(RowSource):
         self._given = given if self.rereadable else iter(given)
         first = next(iter(self._given), None)
         self._ahead = [] if self.rereadable or first is None else [first]
-        self.form = "pairs" if isinstance(first, Rows) and first.batch.named else "libsvm"
+        self._kmers = first.kmers if isinstance(first, Rows) else None
+        named = isinstance(first, Rows) and first.batch.named
+        self.form = "seq" if self._kmers is not None else "pairs" if named else "libsvm"
+
+    def settle(self, options: FormatOptions) -> FormatOptions:
+        """What they were read as is theirs to say."""
+        kmer, canonical = self._kmers or (None, None)
+        return dataclasses.replace(super().settle(options), kmer=kmer, canonical=canonical)
 
     def rows(self) -> Iterator[Rows]:
         """Copies: what a run does to weights stays its own."""
@@ -175,6 +185,9 @@ class GivenRows(RowSource):
         for rows in chain(ahead, self._given):
             if not isinstance(rows, Rows):
                 raise UsageError(f"expected rows as `fsstream.read` gives them, got {type(rows).__name__}")
+            if rows.kmers != self._kmers:
+                theirs, ours = (shown_kmers(*(kmers or (None, None))) for kmers in (rows.kmers, self._kmers))
+                raise UsageError(f"the features of some rows are {theirs}, and those of others {ours}")
             yield rows.copy()
 
 

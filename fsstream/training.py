@@ -65,8 +65,13 @@ def check_uses(options: SelectOptions, chosen: type[Learner]) -> None:
         raise UsageError(f"--algo {chosen.name} selects nothing, so there is no --output to write")
 
 
-def common_options(options: SelectOptions, chosen: type[Learner]) -> Common:
-    """The part of the options that reaches the backend, with its defaults."""
+def common_options(
+    options: SelectOptions, chosen: type[Learner], recipe: Mapping[str, Any] | None = None
+) -> Common:
+    """The part of the options that reaches the backend, with its defaults; `recipe` is of what is read."""
+    kmer, canonical = options.kmer, options.canonical
+    if recipe is not None:
+        kmer, canonical = recipe["kmer"], recipe["canonical"]
     return Common(
         k=options.k,
         learning_rate=options.learning_rate,
@@ -78,7 +83,7 @@ def common_options(options: SelectOptions, chosen: type[Learner]) -> Common:
         memory=options.memory_bytes,
         threads=options.thread_count,
         workers=options.workers or 1,
-        groups=groups_by_key(options.groups, options.kmer, options.canonical) if options.groups else None,
+        groups=groups_by_key(options.groups, kmer, canonical) if options.groups else None,
     )
 
 
@@ -186,7 +191,7 @@ class Training:
         self._recipe = recipe
         self._chosen = chosen
         self._parameters = parse_parameters(chosen.Parameters, options.set, options.algo)
-        self._common = common_options(options, chosen)
+        self._common = common_options(options, chosen, recipe())
         self.learner = self._make_learner(task)
         if aim.initial is not None:
             self._start_from(aim.initial)
