@@ -1,6 +1,6 @@
 """What a run ends with and its user may not expect: said in a note, since it is no error.
 
-In: the options, the model, and what was counted in its rows. Out: sentences.
+In: the options, the learner, its model, and what was counted in its rows. Out: sentences.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from fsstream.text import to_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fsstream.algorithms.learner import Learner
     from fsstream.config import SelectOptions
     from fsstream.model import Model
 
 
-def remarks(options: SelectOptions, model: Model, collisions: int) -> Iterator[str]:
-    """Fewer features than asked for; weights of classes that are not there; names that met within a row."""
+def remarks(options: SelectOptions, learner: Learner, model: Model, collisions: int) -> Iterator[str]:
+    """Fewer features than asked for; weights of classes that are not there; names that met within a row; and
+    what only the backend knows of.
+    """
     if collisions:
         yield (
             f"{collisions} values were added to that of another name in their row, "
@@ -33,6 +36,7 @@ def remarks(options: SelectOptions, model: Model, collisions: int) -> Iterator[s
     for label in map(_label, options.class_weight):
         if label not in model.labels:
             yield f"--class-weight: no row has the label {label!r}"
+    yield from learner.remarks()
 
 
 def _label(item: str) -> str:

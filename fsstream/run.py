@@ -139,7 +139,7 @@ def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: C
         run.learn(progress)
         with signals.asked():
             model = run.model()
-        for remark in (*remarks(options, model, reading.collisions), *run.learner.remarks()):
+        for remark in remarks(options, run.learner, model, reading.collisions):
             reading.note(remark)
         return Outcome(model, run.summary(model, time.monotonic() - started))
 
