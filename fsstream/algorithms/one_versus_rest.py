@@ -195,7 +195,8 @@ class OneVersusRest(Learner):
 
     def _too_many(self, classes: int, needed: int) -> LimitError:
         return LimitError(
-            f"needs {show_size(needed)} for {classes:,} classes, and --memory is {show_size(self._memory)}",
+            f"{self._backend.name} needs {show_size(needed)} for {classes:,} classes, "
+            f"and --memory is {show_size(self._memory)}",
             hint="raise --memory, lower --k, or bound the classes with --max-classes",
         )
 
