@@ -44,14 +44,16 @@ def best_ridge(x: np.ndarray, y: np.ndarray, costs: np.ndarray) -> tuple[float, 
 
 
 def refit(
-    x: np.ndarray, y: np.ndarray, costs: np.ndarray, k: int, *, intercept: bool
+    x: np.ndarray, y: np.ndarray, costs: np.ndarray, k: int, means: np.ndarray, *, intercept: bool
 ) -> tuple[np.ndarray, np.ndarray, float, float]:
-    """Which columns of `x` stay, their weights, the intercept, and how near the narrowest choice was.
+    """Which columns of `x`, less `means`, stay, their weights, the intercept, and how near a choice was.
 
     That is between the last claim that stayed and the first that went, as a share.
     """
-    present = costs @ (x != 0)
-    units = np.sqrt(np.where(present > 0, costs @ x**2 / np.maximum(present, 1e-30), 1.0))
+    present = costs @ ((x != 0) | (means != 0))
+    x = x - means
+    squares = costs @ x**2
+    units = np.sqrt(np.where(squares > 0, squares / np.maximum(present, 1e-30), 1.0))
     scaled = x / units
     bias = np.full((len(y), 1), float(intercept))
     columns = np.arange(x.shape[1])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tests.oracle.calibration_oracle import CalibrationOracle, TrustOracle
+from tests.oracle.column_means_oracle import ColumnMeans
 from tests.oracle.mission_oracle import in_lanes, loss_slope, loss_value
 from tests.oracle.sketch_oracle import BlockOracle, F
 
@@ -107,6 +108,8 @@ class NewtonOracle:
         self.sketch = BlockOracle(depth, width, seed)
         self.calibration = CalibrationOracle(loss, intercept)
         self.trust = TrustOracle(loss)
+        self.means = ColumnMeans(on=intercept)
+        self.unnamed: set[int] = set()  # of a row, what is not in it
         self.cells: dict[tuple[int, int], Evidence] = {}
         self.weights: dict[int, F] = {}
         self.left: list[int] = []  # at the last prune
@@ -150,6 +153,9 @@ class NewtonOracle:
 
     def learn(self, keys, values, y: float, importance: float) -> float:
         row = [(key, x) for key, x in zip(keys, values, strict=True) if x != 0]
+        for key, change in self.means.meet(row, importance, self.forget).items():
+            self.intercept += self.scale * float(self.weights.get(key, 0.0)) * change
+        row, self.unnamed = self.means.centred(row)
         row.sort(key=lambda entry: entry[0] not in self.weights)  # active features first
         before = dict(self.weights)
         self.fade()
@@ -255,7 +261,7 @@ class NewtonOracle:
             entering.append((key, estimates[key] + moved, self.lasting(known[key])))
         for key, contribution, evidence in entering:
             squared = float(contribution) * float(contribution)
-            if squared * squared * evidence > self.threshold:
+            if squared * squared * evidence > self.threshold and key not in self.unnamed:
                 own = self.evidence[key] = known[key].without(self.load)
                 self.weights[key] = F(float(contribution) / own.unit)
                 if len(self.weights) == 2 * self.k:
@@ -298,5 +304,9 @@ class NewtonOracle:
         return F(slope * self.trust.share(*self.doubt(key))) * self.weights[key]
 
     def calibrated_intercept(self) -> float:
+        return self.at_means() - sum(float(w) * self.means.mean(key) for key, w in self.selected().items())
+
+    def at_means(self) -> float:
+        """The intercept before what is taken off columns of a table."""
         slope, offset = self.line()
         return slope * self.intercept + offset

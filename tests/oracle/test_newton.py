@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fsstream._native import Batch
 from fsstream.algorithms.learner import Common, Task
 from fsstream.algorithms.merging.newton import in_scale
 from fsstream.algorithms.merging.shards import Shards
@@ -297,3 +298,98 @@ def test_the_intercept_does_not_wait_for_long_rows():
     ones = np.ones(len(keys), np.float32)
     ours.update(batch_of((starts, keys, ones, targets, ones[:rows])))
     assert ours.state()["newton"][0] == pytest.approx(np.log(0.1 / 0.9), abs=0.4)
+
+
+def draw_table(seed: int, rows: int, columns: int, holes: float):
+    """Positive columns of unlike units, the first three of which make the label; some cells are 0."""
+    rng = np.random.default_rng(seed)
+    cells = rng.random((rows, columns)) + rng.random(columns)
+    signal = (cells[:, :3] - cells[:, :3].mean(axis=0)).sum(axis=1)
+    empty = np.where(np.arange(columns) % 9 == 8, min(1, 3 * holes), holes)
+    cells *= np.exp(rng.normal(0, 2, columns)) * (rng.random(cells.shape) >= empty)
+    present = cells != 0
+    present[rng.random(cells.shape) < holes / 2] = True  # zeros that are written down
+    starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))]).astype(np.uint64)
+    keys = np.tile(np.arange(columns, dtype=np.uint64), (rows, 1))[present]
+    importance = rng.choice([0.0, 0.5, 1, 2], rows).astype(np.float32)
+    targets = np.where(signal > 0, 1, -1).astype(np.float32)
+    return starts, keys, cells[present].astype(np.float32), targets, importance
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("holes", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_table_equals_the_oracle_and_so_does_what_is_none_after_all(seed, holes, loss):
+    k, forget = (1, 4, 12)[seed % 3], (1.0, 0.97)[seed % 2]
+    ours, twin = learner(k, loss, forget=forget), NewtonOracle(loss, k, 3, 64, 0, True, forget)
+    for data in (draw_table(seed, 40, 20, holes), draw_rows(seed, 60, 40, loss)):
+        starts, keys, values, targets, importance = data
+        assert twin.means.on
+        expected = [
+            twin.learn(row_keys, row_values, float(y), float(h))
+            for (row_keys, row_values), y, h in zip(
+                as_rows(starts, keys, values), targets, importance, strict=True
+            )
+        ]
+        np.testing.assert_allclose(ours.update(batch_of(data)), expected, rtol=2e-3, atol=2e-4)
+        assert selected(ours) == pytest.approx(twin.selected(), rel=2e-3, abs=1e-5)
+        assert ours.kernel.intercept == pytest.approx(twin.calibrated_intercept(), rel=2e-3, abs=1e-4)
+    assert not twin.means.on
+    assert ours.state()["table"][0] == 0
+
+
+@pytest.mark.parametrize("cut", [1, 2, 9, 30])
+@pytest.mark.parametrize("holes", [0.0, 0.3])
+def test_of_a_table_batches_and_a_saved_state_change_nothing(holes, cut):
+    data = draw_table(3, 40, 20, holes)
+    whole, before, after = (made(4, "logistic") for _ in range(3))
+    whole.update(batch_of(data))
+    before.update(batch_of(data, 0, cut))
+    after.restore(before.state())
+    after.update(batch_of(data, cut, 40))
+    assert after.kernel.intercept == whole.kernel.intercept
+    assert selected(after) == selected(whole)
+
+
+def wide_table(rows: int, columns: int) -> tuple[Batch, np.ndarray, np.ndarray]:
+    """Uniform columns of unlike units, five of which make the label."""
+    rng = np.random.default_rng(5)
+    cells = rng.random((rows, columns))
+    targets = np.where(cells[:, :5].sum(axis=1) > 2.5, 1, -1).astype(np.float32)
+    cells = (cells * np.exp(rng.normal(0, 3, columns))).astype(np.float32)
+    starts = np.arange(0, rows * columns + 1, columns, dtype=np.uint64)
+    keys = np.tile(np.arange(columns, dtype=np.uint64), rows)
+    return Batch.from_arrays(starts, keys, cells.ravel(), targets), cells, targets
+
+
+def test_of_thousands_of_positive_columns_those_that_make_the_label_are_found():
+    batch, cells, targets = wide_table(1_500, 4_000)
+    ours = made(10, "logistic", sketch_width=0)
+    ours.update(batch)
+    chosen = selected(ours)
+    assert len(set(chosen) & set(range(5))) >= 4
+    scores = cells[:, list(chosen)] @ np.array(list(chosen.values())) + ours.kernel.intercept
+    assert np.mean((scores > 0) == (targets > 0)) > 0.75
+
+
+def test_a_table_whose_shards_are_merged_scores_as_they_did():
+    data = draw_table(4, 200, 6, 0.2)
+    shards = [learner(6, "logistic") for _ in range(2)]
+    for i, shard in enumerate(shards):
+        shard.update(batch_of(data, 100 * i, 100 * i + 100))
+    states = [shard.state() for shard in shards]
+    both = learner(6, "logistic")
+    both.merge(Shards(states, [100, 100]))
+    merged = both.state()
+    totals = [state["table_weight"][0] for state in states]
+    means = [state["table_means"][np.argsort(state["table_keys"])] for state in (*states, merged)]
+    np.testing.assert_allclose(means[2], np.average(means[:2], axis=0, weights=totals))
+    raw = [state["newton"][0] - at_means(state) for state in states]
+    assert merged["newton"][0] - at_means(merged) == pytest.approx(np.mean(raw))
+
+
+def at_means(state) -> float:
+    """What the active features add where each column is at its mean."""
+    means = dict(zip(state["table_keys"].tolist(), state["table_means"].tolist(), strict=True))
+    weights = zip(state["active_keys"].tolist(), state["active_weights"].tolist(), strict=True)
+    return float(state["newton"][11]) * sum(weight * means[key] for key, weight in weights)

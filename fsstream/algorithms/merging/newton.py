@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fsstream.algorithms.merging.column_means import COUNTS, columns_of, with_means_of
 from fsstream.algorithms.merging.kept_rows import left_features, rows_of, whole
 from fsstream.algorithms.merging.shards import Features
 from fsstream.algorithms.merging.sketched import hand_over
@@ -50,12 +51,17 @@ class Number(IntEnum):
 
 
 FADED = [Number.INTERCEPT_EVIDENCE, Number.THRESHOLD, Number.SCALE_EVIDENCE, Number.LOAD]
-SIZES = {"newton": len(Number), "trust": 22}  # numbers in those arrays
+SIZES = {"newton": len(Number), "trust": 22, "table": COUNTS}  # numbers in those arrays
 LEAST_OWN = 0.1  # of the evidence in a shared pair
 
 
 def newton(shards: Shards, k: int, sketch: BlockSketch, part: int, room: int = 0) -> State:
     """One output; with room for so many bytes of rows of short shards."""
+    checked(shards)
+    columns = columns_of(shards)
+    shards = shards.with_states(
+        [with_means_of(state, columns, Number.INTERCEPT, Number.SCALE) for state in shards.states]
+    )
     shards = with_one_scale(shards, part)
     numbers = merged_numbers(shards)
     counts = shards.count("rows")
@@ -82,6 +88,7 @@ def newton(shards: Shards, k: int, sketch: BlockSketch, part: int, room: int = 0
         kept_rows |= left_features(shards, features, kept, sketch, k)
     return {
         **kept_rows,
+        **columns,
         **features.arrays(kept, "active_"),
         "active_weights": weights[kept].astype(np.float32),
         "active_evidence": known.evidence[kept].astype(np.float32).ravel(),
@@ -106,11 +113,15 @@ def merged_numbers(shards: Shards) -> NDArray[np.float64]:
     return merged
 
 
+def checked(shards: Shards) -> None:
+    """CorruptError for states of other versions."""
+    for name, size in SIZES.items():
+        if any(name not in state or len(state[name]) != size for state in shards.states):
+            raise CorruptError(f"the saved state is of another version: wrong size of {name}")
+
+
 def with_one_scale(shards: Shards, part: int) -> Shards:
     """The same weights, with the mean of the shards' scales for all (native/learn/common_scale.hpp)."""
-    for name, size in SIZES.items():
-        if any(len(state[name]) != size for state in shards.states):
-            raise CorruptError(f"the saved state is of another version: wrong size of {name}")
     scale = float(shards.mean([state["newton"][Number.SCALE] for state in shards.states]))
     return shards.with_states([in_scale(state, scale, part) for state in shards.states])
 

@@ -35,7 +35,8 @@ double dot(const Vector& a, const Vector& b) {
 // The rows over the columns at hand, in units of the columns; behind the last z lies b.
 class Problem {
  public:
-  Problem(const Batch& rows, std::span<const Key> candidates, const Loss& loss, bool intercept);
+  Problem(const Batch& rows, std::span<const Key> candidates, std::span<const double> means, const Loss& loss,
+          bool intercept);
 
   std::size_t columns() const { return units_.size(); }
   // After a fit: the column's claim to stay.
@@ -51,7 +52,7 @@ class Problem {
   void keep(const std::vector<std::uint32_t>& columns);
 
  private:
-  void scale_columns();
+  void scale_columns(std::span<const double> means);
   // X v
   void scores(const Vector& v, Vector& u) const;
   // X' r + lambda v
@@ -70,6 +71,7 @@ class Problem {
   Buffer<std::uint32_t> places_;
   Buffer<float> values_;
   Vector units_;
+  Vector shifts_;  // still to be taken off every value of a column, in its unit
   Vector z_;
   // Of the step at hand.
   Vector slopes_;
@@ -80,8 +82,14 @@ class Problem {
   double first_gradient_ = 0.0;  // its length at z = 0
 };
 
-Problem::Problem(const Batch& rows, std::span<const Key> candidates, const Loss& loss, bool intercept)
-    : rows_(rows), loss_(loss), bias_(intercept ? 1.0 : 0.0), units_(candidates.size()), z_(candidates.size() + 1) {
+Problem::Problem(const Batch& rows, std::span<const Key> candidates, std::span<const double> means, const Loss& loss,
+                 bool intercept)
+    : rows_(rows),
+      loss_(loss),
+      bias_(intercept ? 1.0 : 0.0),
+      units_(candidates.size()),
+      shifts_(candidates.size()),
+      z_(candidates.size() + 1) {
   starts_.push_back(0);
   for (std::size_t row = 0; row < rows.rows(); ++row) {
     for (std::size_t j = rows.row_begin(row); j < rows.row_end(row); ++j) {
@@ -92,7 +100,7 @@ Problem::Problem(const Batch& rows, std::span<const Key> candidates, const Loss&
     }
     starts_.push_back(places_.size());
   }
-  scale_columns();
+  scale_columns(means);
   costs_.assign(rows.importance.begin(), rows.importance.end());
 }
 
@@ -128,15 +136,35 @@ double Problem::best_ridge() {
   return best;
 }
 
-void Problem::scale_columns() {
+// Where a mean is taken off, the unit is of what is left, in all rows. In a column without gaps it is taken off at
+// once: values that are large beside what tells them apart are exact then.
+void Problem::scale_columns(std::span<const double> means) {
   Vector counts(columns());
-  for (std::size_t row = 0; row < rows_.rows(); ++row)
+  double all = 0.0;
+  std::vector<std::size_t> entries(columns());
+  for (std::size_t row = 0; row < rows_.rows(); ++row) {
+    all += rows_.importance[row];
     for (std::size_t j = starts_[row]; j < starts_[row + 1]; ++j) {
+      const double off = static_cast<double>(values_[j]) - means[places_[j]];
       counts[places_[j]] += rows_.importance[row];
-      units_[places_[j]] += rows_.importance[row] * static_cast<double>(values_[j]) * values_[j];
+      units_[places_[j]] += rows_.importance[row] * off * off;
+      ++entries[places_[j]];
     }
-  for (std::size_t i = 0; i < columns(); ++i) units_[i] = counts[i] > 0.0 ? std::sqrt(units_[i] / counts[i]) : 1.0;
-  for (std::size_t j = 0; j < values_.size(); ++j) values_[j] = static_cast<float>(values_[j] / units_[places_[j]]);
+  }
+  for (std::size_t i = 0; i < columns(); ++i) {
+    if (means[i] != 0.0) {
+      units_[i] += (all - counts[i]) * means[i] * means[i];
+      counts[i] = all;
+      if (entries[i] < rows_.rows()) shifts_[i] = means[i];
+    }
+    units_[i] = units_[i] > 0.0 ? std::sqrt(units_[i] / counts[i]) : 1.0;
+    shifts_[i] /= units_[i];
+  }
+  for (std::size_t j = 0; j < values_.size(); ++j) {
+    const std::uint32_t i = places_[j];
+    const double off = shifts_[i] == 0.0 ? means[i] : 0.0;
+    values_[j] = static_cast<float>((static_cast<double>(values_[j]) - off) / units_[i]);
+  }
 }
 
 void Problem::keep(const std::vector<std::uint32_t>& columns) {
@@ -145,10 +173,12 @@ void Problem::keep(const std::vector<std::uint32_t>& columns) {
   for (std::uint32_t i = 0; i < columns.size(); ++i) {
     renamed[columns[i]] = i;
     units_[i] = units_[columns[i]];
+    shifts_[i] = shifts_[columns[i]];
     z_[i] = z_[columns[i]];
   }
   z_[columns.size()] = z_.back();
   units_.resize(columns.size());
+  shifts_.resize(columns.size());
   z_.resize(columns.size() + 1);
   std::size_t end = 0;
   for (std::size_t row = 0, j = 0; row < rows_.rows(); ++row) {
@@ -164,8 +194,10 @@ void Problem::keep(const std::vector<std::uint32_t>& columns) {
 }
 
 void Problem::scores(const Vector& v, Vector& u) const {
+  double base = bias_ * v.back();
+  for (std::size_t i = 0; i < columns(); ++i) base -= v[i] * shifts_[i];
   for (std::size_t row = 0; row < rows_.rows(); ++row) {
-    double sum = bias_ * v.back();
+    double sum = base;
     for (std::size_t j = starts_[row]; j < starts_[row + 1]; ++j) sum += v[places_[j]] * values_[j];
     u[row] = sum;
   }
@@ -173,10 +205,13 @@ void Problem::scores(const Vector& v, Vector& u) const {
 
 void Problem::pulls(const Vector& r, const Vector& v, Vector& sums) const {
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = ridge_ * v[i];
+  double all = 0.0;
   for (std::size_t row = 0; row < rows_.rows(); ++row) {
     for (std::size_t j = starts_[row]; j < starts_[row + 1]; ++j) sums[places_[j]] += r[row] * values_[j];
     sums.back() += bias_ * r[row];
+    all += r[row];
   }
+  for (std::size_t i = 0; i < columns(); ++i) sums[i] -= shifts_[i] * all;
 }
 
 double Problem::objective(const Vector& u, const Vector& z) const {
@@ -194,11 +229,16 @@ void Problem::curve(const Vector& u) {
   }
   pulls(slopes_, z_, gradient_);
   std::fill(diagonal_.begin(), diagonal_.end(), ridge_);
+  double all = 0.0;
   for (std::size_t row = 0; row < rows_.rows(); ++row) {
-    for (std::size_t j = starts_[row]; j < starts_[row + 1]; ++j)
-      diagonal_[places_[j]] += curvatures_[row] * values_[j] * values_[j];
+    for (std::size_t j = starts_[row]; j < starts_[row + 1]; ++j) {
+      const double x = static_cast<double>(values_[j]);
+      diagonal_[places_[j]] += curvatures_[row] * x * (x - 2.0 * shifts_[places_[j]]);
+    }
     diagonal_.back() += bias_ * curvatures_[row];
+    all += curvatures_[row];
   }
+  for (std::size_t i = 0; i < columns(); ++i) diagonal_[i] += all * shifts_[i] * shifts_[i];
 }
 
 void Problem::solve(double accuracy) {
@@ -288,11 +328,11 @@ std::vector<std::uint32_t> largest(const Problem& problem, std::size_t count) {
 
 }  // namespace
 
-FinalRefit refit_best(const Batch& rows, std::span<const Key> candidates, std::size_t k, const Loss& loss,
-                      bool intercept) {
+FinalRefit refit_best(const Batch& rows, std::span<const Key> candidates, std::span<const double> means, std::size_t k,
+                      const Loss& loss, bool intercept) {
   FinalRefit best;
   best.keys.assign(candidates.begin(), candidates.end());
-  Problem problem(rows, candidates, loss, intercept);
+  Problem problem(rows, candidates, means, loss, intercept);
   const double ridge = problem.best_ridge();
   while (problem.columns() > k) {
     problem.solve(kRough);

@@ -10,6 +10,9 @@
 // 128, 32, 8, 2, 1/2 with which all candidates, fitted to four rows in five, say most of the fifth: asked before any
 // goes, since what was chosen by all rows would look good on each.
 //
+// Columns of a table count less their means (learn/column_means.hpp), b is then what is left there; their u_j is of all
+// rows.
+//
 // Solver: Newton steps by conjugate gradients, preconditioned by the diagonal, with halving. Rows in input order.
 #pragma once
 
@@ -28,8 +31,8 @@ struct FinalRefit {
   double intercept = 0.0;
 };
 
-// `candidates` ascending.
-FinalRefit refit_best(const Batch& rows, std::span<const Key> candidates, std::size_t k, const Loss& loss,
-                      bool intercept);
+// `candidates` ascending, with what is taken off the values of each (learn/column_means.hpp), 0 for most.
+FinalRefit refit_best(const Batch& rows, std::span<const Key> candidates, std::span<const double> means, std::size_t k,
+                      const Loss& loss, bool intercept);
 
 }  // namespace fsstream

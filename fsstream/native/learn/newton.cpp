@@ -34,12 +34,13 @@ Newton::Newton(Loss loss, BlockSketch sketch, std::size_t k, bool intercept, std
       calibration_(loss, intercept),
       trust_(loss),
       forget_(forget),
+      means_(intercept),
       kept_(room),
       left_(room > 0 ? k : 1) {}
 
 // The refit takes as much again as the rows.
 std::size_t Newton::bytes() const {
-  return sketch_.bytes() + active_.bytes() + (kept_.whole() ? left_.bytes() + 2 * kept_.bytes() : 0);
+  return sketch_.bytes() + active_.bytes() + means_.bytes() + (kept_.whole() ? left_.bytes() + 2 * kept_.bytes() : 0);
 }
 
 void Newton::set(std::uint32_t slot, float weight, const Evidence& known) {
@@ -60,21 +61,48 @@ double Newton::claim_of(std::uint32_t slot, float weight) const {
 }
 
 void Newton::update(const Batch& batch, float* scores) {
-  for (std::size_t row = 0; row < batch.rows();) {
-    const std::size_t first = batch.row_begin(row);
-    const auto [end, longest] = run_from(batch, row);
-    const std::size_t entries = batch.row_begin(end) - first;
-    sketch_.hash(batch.keys.data() + first, entries, hashed_);
-    warm_up_values(batch.values.data() + first, entries);
-    slots_of_run_.look_up(active_, {batch.keys.data() + first, sketch_.rows(hashed_, 0)}, entries);
-    make_room(longest);
-    for (; row < end; ++row)
-      scores[row] = static_cast<float>(
-          learn(batch, row, batch.row_begin(row) - first, batch.targets[row], batch.importance[row]));
-  }
+  std::size_t row = 0;
+  for (; row < batch.rows() && means_.on(); ++row) scores[row] = static_cast<float>(learn_centred(batch, row));
+  while (row < batch.rows()) row = learn_run(batch, row, scores);
   keep(batch);
   if (bytes() > memory_)
     throw LimitExceeded("the names of the active features do not fit into --memory\nraise --memory or lower --k");
+}
+
+// Rows that are hashed at once, from this one on; returns the one behind them.
+std::size_t Newton::learn_run(const Batch& batch, std::size_t row, float* scores) {
+  const std::size_t first = batch.row_begin(row);
+  const auto [end, longest] = run_from(batch, row);
+  const std::size_t entries = batch.row_begin(end) - first;
+  sketch_.hash(batch.keys.data() + first, entries, hashed_);
+  warm_up_values(batch.values.data() + first, entries);
+  slots_of_run_.look_up(active_, {batch.keys.data() + first, sketch_.rows(hashed_, 0)}, entries);
+  make_room(longest);
+  for (; row < end; ++row) {
+    const std::size_t begin = batch.row_begin(row);
+    const Row at{batch.keys.data() + begin,
+                 batch.values.data() + begin,
+                 batch.row_end(row) - begin,
+                 begin - first,
+                 begin,
+                 nullptr};
+    scores[row] = static_cast<float>(learn(batch, at, batch.targets[row], batch.importance[row]));
+  }
+  return end;
+}
+
+double Newton::learn_centred(const Batch& batch, std::size_t row) {
+  means_.meet(batch, row, forget_, memory_ > bytes() ? memory_ - bytes() + means_.bytes() : 0);
+  for (const ColumnMeans::Change& change : means_.changes()) {
+    const std::uint32_t slot = active_.find(change.key, sketch_.home(change.key));
+    if (slot != ActiveSet::kNone) intercept_ += scale_.value * static_cast<double>(active_.weight(slot)) * change.by;
+  }
+  const std::size_t size = means_.keys().size();
+  sketch_.hash(means_.keys().data(), size, hashed_);
+  slots_of_run_.look_up(active_, {means_.keys().data(), sketch_.rows(hashed_, 0)}, size);
+  make_room(size);
+  const Row at{means_.keys().data(), means_.values().data(), size, 0, 0, means_.sources().data()};
+  return learn(batch, at, batch.targets[row], batch.importance[row]);
 }
 
 void Newton::keep(const Batch& batch) {
@@ -94,11 +122,9 @@ void Newton::make_room(std::size_t longest) {
   others_hashed_.resize(2, room);
 }
 
-double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, double target, double importance) {
-  const std::size_t first = batch.row_begin(row);
-  const std::size_t size = batch.row_end(row) - first;
+double Newton::learn(const Batch& batch, const Row& row, double target, double importance) {
   if (forget_ < 1.0) fade();
-  const double sum = look_up(batch, first, size, hashed);
+  const double sum = look_up(batch, row);
   const bool asked = !repeats_ && trust_.asks(rows_ + 1);
   const Trust::Parts parts = asked ? parts_of(sum) : Trust::Parts{};
   const double score = intercept_ + scale_.value * sum;
@@ -118,21 +144,23 @@ double Newton::learn(const Batch& batch, std::size_t row, std::size_t hashed, do
   }
   gather_evidence(importance * std::max(loss.curvature(), Evidence::kLeastCurvature), sum);
   move(loss, importance, sum);
-  admit(batch, first, hashed, hashed + size);
+  admit(batch, row);
   return score;
 }
 
 // Tells active features from others, which follow them in the row's columns; the sum of w x over the active ones.
-double Newton::look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed) {
+double Newton::look_up(const Batch& batch, const Row& row) {
   const PartedRow parts{slots_.data(),        present_.data(),          active_values_.data(),   absent_.data(),
                         other_values_.data(), others_hashed_.column(0), others_hashed_.column(1)};
-  actives_ = slots_of_run_.part_row(hashed, size, batch.values.data() + first, parts);
-  others_ = size - actives_;
+  actives_ = slots_of_run_.part_row(row.hashed, row.size, row.values, parts);
+  others_ = row.size - actives_;
   others_at_ = whole_lanes(actives_);
   std::fill_n(active_values_.data() + actives_, kSlack, 0.0F);
   std::fill_n(other_values_.data() + others_, kSlack, 0.0F);
   if (active_.must_check(batch))
-    for (std::size_t i = 0; i < actives_; ++i) active_.check_name(slots_[i], batch, first + present_[i]);
+    for (std::size_t i = 0; i < actives_; ++i)
+      if (const std::size_t source = row.source(present_[i]); source != ColumnMeans::kNowhere)
+        active_.check_name(slots_[i], batch, source);
   read_numbers();
   return dot(weights_.data(), active_values_.data(), actives_);
 }
@@ -224,18 +252,21 @@ void Newton::move(const RowLoss& loss, double h, double sum) {
   sketch_.kernels().add_and_set_pairs(rows, others_, steps_.data() + at, scaled_.data() + at, counts_.data() + at);
 }
 
-void Newton::admit(const Batch& batch, std::size_t first, std::size_t hashed, std::size_t next_row) {
+void Newton::admit(const Batch& batch, const Row& row) {
   if (entering_ == 0) return;
+  const std::size_t next_row = row.hashed + row.size;
   for (std::size_t i = 0; i < others_; ++i) {
     if (claims_[i] <= threshold_) continue;
     const std::size_t entry = absent_[i];
-    const Key key = batch.keys[first + entry];
-    const std::uint32_t home = sketch_.homes(hashed_)[hashed + entry];
+    const std::size_t source = row.source(entry);
+    if (source == ColumnMeans::kNowhere) continue;  // without a name: it enters when it is met
+    const Key key = row.keys[entry];
+    const std::uint32_t home = sketch_.homes(hashed_)[row.hashed + entry];
     if (active_.find(key, home) != ActiveSet::kNone) continue;
     const std::size_t at = others_at_ + i;
     const Evidence known = Evidence{scaled_[at], counts_[at]}.without(load_);
     const auto weight = static_cast<float>((estimates_[at] + steps_[at]) / known.unit());
-    const std::uint32_t slot = active_.insert(key, home, weight, active_.add_name(batch, first + entry));
+    const std::uint32_t slot = active_.insert(key, home, weight, active_.add_name(batch, source));
     set(slot, weight, known);
     slots_of_run_.mark(key, slot, next_row);
     if (!active_.full()) continue;

@@ -55,6 +55,10 @@
 // Rows that come again, in later passes, are learned as they were at first; but what they are given before that says
 // nothing of rows to come. Trust and g stay as the first pass left them, a = 1 and c = 0, and no row is kept twice.
 //
+// Of a stream that is a table x is what a value is above the mean of its column (learn/column_means.hpp), in the pass
+// as in the fit, and 0 - m where a row has none. What is written is of the values as they are. Without an intercept
+// there is nothing that could take up the means, and nothing is taken off.
+//
 // After the diagonal precisions of confidence-weighted learning and the importance-aware steps
 // of Vowpal Wabbit, brought into the memory of MISSION.
 #pragma once
@@ -68,6 +72,7 @@
 #include "core/buffer.hpp"
 #include "core/state.hpp"
 #include "learn/calibration.hpp"
+#include "learn/column_means.hpp"
 #include "learn/common_scale.hpp"
 #include "learn/evidence.hpp"
 #include "learn/final_refit.hpp"
@@ -120,20 +125,34 @@ class Newton {
 
  private:
   void make_room(std::size_t longest);
-  double learn(const Batch& batch, std::size_t row, std::size_t hashed, double target, double importance);
-  double look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed);
+  // A row as it is learned. Where in the batch its entries have their names: one after the other, or `sources` says.
+  struct Row {
+    const Key* keys;
+    const float* values;
+    std::size_t size;
+    std::size_t hashed;  // the first of them among those that were hashed
+    std::size_t first;
+    const std::uint32_t* sources;
+
+    std::size_t source(std::size_t entry) const { return sources == nullptr ? first + entry : sources[entry]; }
+  };
+  std::size_t learn_run(const Batch& batch, std::size_t row, float* scores);
+  double learn_centred(const Batch& batch, std::size_t row);
+  double learn(const Batch& batch, const Row& row, double target, double importance);
+  double look_up(const Batch& batch, const Row& row);
   void read_numbers();
   void write_numbers(float step);
   Trust::Parts parts_of(double sum);
   void gather_evidence(double v, double sum);
   void move(const RowLoss& loss, double h, double sum);
-  void admit(const Batch& batch, std::size_t first, std::size_t hashed, std::size_t next_row);
+  void admit(const Batch& batch, const Row& row);
   void fade();
   void prune();
   void leave(std::vector<ActiveSet::Entry>& left);
   void remember(const std::vector<ActiveSet::Entry>& left);
   void keep(const Batch& batch);
   const FinalRefit* refit() const;
+  double score_of_means() const;
   std::vector<Chosen> top_of_pass() const;
   std::vector<Chosen> top_of_refit(const FinalRefit& refit) const;
   float written(std::uint32_t slot, double claim, double scale, const Trust::Shares& trust) const;
@@ -190,6 +209,7 @@ class Newton {
   std::uint64_t rows_ = 0;
   std::uint64_t prunes_ = 0;
   bool repeats_ = false;  // rows come that were learned before
+  ColumnMeans means_;
   KeptRows kept_;
   ActiveSet left_;                           // at the last prune, while rows are kept
   mutable std::optional<FinalRefit> refit_;  // of the rows so far

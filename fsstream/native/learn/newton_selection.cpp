@@ -11,7 +11,15 @@ double Newton::intercept() const {
   const Calibration::Line found = line();
   const double of_pass = found.slope * intercept_ + found.offset;
   const FinalRefit* refitted = refit();
-  return refitted == nullptr ? of_pass : 0.5 * (of_pass + refitted->intercept);
+  const double at_means = refitted == nullptr ? of_pass : 0.5 * (of_pass + refitted->intercept);
+  return means_.on() ? at_means - score_of_means() : at_means;
+}
+
+// Of what is written, where each column of a table is at its mean.
+double Newton::score_of_means() const {
+  double sum = 0.0;
+  for (const Chosen& chosen : top()) sum += static_cast<double>(chosen.weight) * means_.mean(chosen.key);
+  return sum;
 }
 
 // Of the rows so far, or nullptr where they are not kept.
@@ -23,7 +31,9 @@ const FinalRefit* Newton::refit() const {
     for (const ActiveSet::Entry& entry : left_.entries())
       if (active_.find(entry.key, sketch_.home(entry.key)) == ActiveSet::kNone) candidates.push_back(entry.key);
     std::sort(candidates.begin(), candidates.end());
-    refit_ = refit_best(kept_.rows(), candidates, k_, loss_, with_intercept_);
+    std::vector<double> means;
+    for (const Key key : candidates) means.push_back(means_.mean(key));
+    refit_ = refit_best(kept_.rows(), candidates, means, k_, loss_, with_intercept_);
   }
   return &*refit_;
 }

@@ -33,6 +33,7 @@ void Newton::save(StateWriter& out) const {
     const Evidence known = evidence_of(entries[i / 2].slot);
     return i % 2 == 0 ? known.scaled : known.count;
   });
+  means_.save(out);
   PartWriter kept(out, 0);
   kept_.save(kept);
   PartWriter left(out, 1);
@@ -65,6 +66,7 @@ void Newton::load(const StateReader& in) {
     const std::uint32_t slot = active_.find(keys[i], sketch_.home(keys[i]));
     set(slot, active_.weight(slot), {evidence[2 * i], evidence[2 * i + 1]});
   }
+  means_.load(in);
   refit_.reset();
   kept_.load(PartReader(in, 0));
   remember({});

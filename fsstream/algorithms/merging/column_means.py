@@ -1,0 +1,68 @@
+"""The means of a table's columns: what all shards have is that of their rows, and no shard's scores change.
+
+In: the states of `Newton` kernels. Out: the same with intercepts for the means of all, and these means
+(native/learn/column_means.hpp).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fsstream.algorithms.merging.shards import Shards
+
+ON, ROWS = 0, 1  # places in the array `table`, which native/learn/column_means.cpp writes
+COUNTS = 4  # numbers in it
+
+
+def columns_of(shards: Shards) -> dict[str, NDArray[Any]]:
+    """The columns that each shard with rows has, if each is a table."""
+    counts = shards.count("table")
+    counts[ON] = min(state["table"][ON] for state in shards.states)
+    known = [state for state in shards.states if state["table"][ROWS] > 0]
+    keys = known[0]["table_keys"] if known and counts[ON] else np.empty(0, np.uint64)
+    for state in known[1:]:
+        keys = keys[np.isin(keys, state["table_keys"])]
+    weights = [float(state["table_weight"][0]) for state in known]
+    means, missing = np.zeros(len(keys)), np.zeros(len(keys), np.uint64)
+    for state, weight in zip(known, weights, strict=True):
+        order = np.argsort(state["table_keys"])
+        places = order[np.searchsorted(state["table_keys"], keys, sorter=order)]
+        means += weight / sum(weights) * state["table_means"][places]
+        missing += state["table_missing"][places]
+    return {
+        "table": counts,
+        "table_weight": np.array([sum(weights)], dtype=np.float64),
+        "table_keys": keys,
+        "table_means": means,
+        "table_missing": missing,
+    }
+
+
+def with_means_of(
+    state: Mapping[str, NDArray[Any]], columns: Mapping[str, NDArray[Any]], intercept: int, scale: int
+) -> dict[str, NDArray[Any]]:
+    """A state that scores rows as before when these are the means of its columns."""
+    keys = state["active_keys"]
+    moved = means_at(columns, keys) - means_at(state, keys)
+    numbers = state["newton"].copy()
+    numbers[intercept] += numbers[scale] * float(state["active_weights"].astype(np.float64) @ moved)
+    return {**state, "newton": numbers}
+
+
+def means_at(state: Mapping[str, NDArray[Any]], keys: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """What is taken off the values of some features: nothing before the second row of a table."""
+    means = np.zeros(len(keys))
+    if state["table"][ON] == 0 or state["table"][ROWS] < 2 or len(state["table_keys"]) == 0:
+        return means
+    order = np.argsort(state["table_keys"])
+    places = order[np.minimum(np.searchsorted(state["table_keys"], keys, sorter=order), len(order) - 1)]
+    found = state["table_keys"][places] == keys
+    means[found] = state["table_means"][places[found]]
+    return means

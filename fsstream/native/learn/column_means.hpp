@@ -1,0 +1,104 @@
+// ColumnMeans: in a table, what a row is worth is how far its values are from the means of their columns.
+//
+// Columns of positive numbers that most rows have are one long common direction: with 3,000 of them each step moves
+// the score of every row to come by far more than what tells rows apart, and the sign of the last row is all that is
+// learned. So a column of a table counts as x - m, m its mean over the rows so far, this one and those without it
+// included:
+//
+//   V += h,  m += (x - m) h / V      h: importance of the row; V fades where evidence does
+//
+// A row that has no entry in the column has 0 there, and gets one of -m. What a model writes is as before: weights of
+// x, and an intercept less the sum of w m.
+//
+// A column is what at most 2 + 3 t / 4 of t rows were without; what is not in the first twelve rows is none. The stream
+// is a table while of the entries after its first row more than two thirds are in columns that were known, less a sixth
+// of a row, as the second row can only know the first: more than half of it must. Text is none from its second row on,
+// and is learned as if nothing had been asked.
+//
+// Where m begins or ceases to be taken off the intercept must change by w m, for the score to stay.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/batch.hpp"
+#include "core/buffer.hpp"
+#include "core/state.hpp"
+
+namespace fsstream {
+
+class ColumnMeans {
+ public:
+  static constexpr std::uint32_t kNowhere = static_cast<std::uint32_t>(-1);
+
+  // What is taken off the values of a column has changed, but not with its mean.
+  struct Change {
+    Key key;
+    double by;
+  };
+
+  explicit ColumnMeans(bool wanted) : on_(wanted) {}
+
+  // Whether the stream is a table so far as is known.
+  bool on() const { return on_; }
+  // Takes in a row to be learned, if it has an importance, and makes what is learned of it. `room`: bytes at most.
+  void meet(const Batch& batch, std::size_t row, double forget, std::size_t room);
+  std::span<const Change> changes() const { return changes_; }
+  const Buffer<Key>& keys() const { return row_keys_; }
+  const Buffer<float>& values() const { return row_values_; }
+  // Where in the batch each entry is; kNowhere: in no place.
+  const Buffer<std::uint32_t>& sources() const { return sources_; }
+
+  // 0 for what is no column.
+  double mean(Key key) const;
+  std::size_t bytes() const { return columns_.size() * kColumn; }
+
+  void save(StateWriter& out) const;
+  void load(const StateReader& in);
+
+ private:
+  static constexpr std::size_t kColumn = 96;  // bytes, with what finds it
+
+  struct Column {
+    Key key;
+    double mean;
+    std::uint64_t missing;  // rows without it
+    bool met;               // in the row at hand
+    bool gone;
+  };
+
+  bool centred() const { return on_ && rows_ > 1; }
+  double allowed() const { return 2.0 + 0.75 * static_cast<double>(rows_); }
+  std::uint32_t place_of(Key key, std::uint32_t guess) const;
+  void find_places(const Batch& batch, std::size_t row);
+  bool is_table();
+  void add_columns(const Batch& batch, std::size_t row);
+  void take_in(const Batch& batch, std::size_t row, double share);
+  void let_go(Column& column);
+  void tidy();
+  void stop();
+  void find_again();
+  void make_row(const Batch& batch, std::size_t row);
+  void append(Key key, float x, double mean, std::uint32_t source);
+
+  bool on_;
+  std::uint64_t rows_ = 0;  // that were learned
+  double weight_ = 0.0;     // V
+  std::uint64_t entries_ = 0;
+  std::uint64_t known_ = 0;  // of them those in columns
+  std::vector<Column> columns_;
+  std::size_t gone_ = 0;
+  std::unordered_map<Key, std::uint32_t> index_;
+  // Of the row at hand; places of entries among the columns.
+  std::size_t present_ = 0;  // entries that are not 0
+  std::size_t found_ = 0;    // of them those in columns
+  std::vector<std::uint32_t> places_;
+  std::vector<Change> changes_;
+  Buffer<Key> row_keys_;
+  Buffer<float> row_values_;
+  Buffer<std::uint32_t> sources_;
+};
+
+}  // namespace fsstream
