@@ -207,7 +207,8 @@ class NewtonOracle:
             if key not in self.weights:
                 continue
             known = self.evidence[key]
-            limit, square = F(256) * known.scaled, x * x * known.count
+            far = np.sqrt(F(min(self.means.rows, 256))) if self.means.on and self.means.rows > 1 else F(16)
+            limit, square = far * far * known.scaled, x * x * known.count
             if known.scaled > 0 and square > limit:
                 self.weights[key] *= np.sqrt(limit / square)
 

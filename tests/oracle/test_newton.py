@@ -393,3 +393,12 @@ def at_means(state) -> float:
     means = dict(zip(state["table_keys"].tolist(), state["table_means"].tolist(), strict=True))
     weights = zip(state["active_keys"].tolist(), state["active_weights"].tolist(), strict=True)
     return float(state["newton"][11]) * sum(weight * means[key] for key, weight in weights)
+
+
+def test_of_a_few_rows_none_is_as_far_from_a_mean_as_a_huge_value_is():
+    rng = np.random.default_rng(2)
+    cells = np.exp(2.5 * rng.normal(size=(40, 8))).astype(np.float32)
+    targets = (20 + 5 * rng.normal(size=40)).astype(np.float32)
+    starts, keys = np.arange(0, 321, 8, dtype=np.uint64), np.tile(np.arange(8, dtype=np.uint64), 40)
+    scores = learner(8, "squared").update(Batch.from_arrays(starts, keys, cells.ravel(), targets))
+    assert np.abs(scores).max() < 500  # 1,715 with sixteen units from the first row on

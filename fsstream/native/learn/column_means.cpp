@@ -1,6 +1,7 @@
 #include "learn/column_means.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "learn/limits.hpp"
 
@@ -144,6 +145,10 @@ void ColumnMeans::make_row(const Batch& batch, std::size_t row) {
   if (!centres) return;
   for (const Column& column : columns_)
     if (!column.met && !column.gone) append(column.key, 0.0F, column.mean, kNowhere);
+}
+
+float ColumnMeans::farthest() const {
+  return centred() ? std::sqrt(static_cast<float>(rows_)) : std::numeric_limits<float>::infinity();
 }
 
 double ColumnMeans::mean(Key key) const {

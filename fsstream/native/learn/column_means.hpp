@@ -51,6 +51,8 @@ class ColumnMeans {
   // Where in the batch each entry is; kNowhere: in no place.
   const Buffer<std::uint32_t>& sources() const { return sources_; }
 
+  // How many deviations of a column from its mean a value of it can be away from it: of t values, sqrt(t).
+  float farthest() const;
   // 0 for what is no column.
   double mean(Key key) const;
   std::size_t bytes() const { return columns_.size() * kColumn; }

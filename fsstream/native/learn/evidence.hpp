@@ -41,9 +41,9 @@ struct Evidence {
     count = static_cast<float>(count + v);
     return stranger;
   }
-  // What is left of a weight at a value of more than `kFar` units: as much as makes it count like that many; else 1.
-  float share_of(float x) const {
-    const float limit = kFar * kFar * scaled;
+  // What is left of a weight at a value of more than so many units: as much as makes it count like that many; else 1.
+  float share_of(float x, float far = kFar) const {
+    const float limit = far * far * scaled;
     const float square = square_of(x) * count;
     return scaled > 0.0F && square > limit ? std::sqrt(limit / square) : 1.0F;
   }

@@ -179,8 +179,9 @@ void Newton::read_numbers() {
     scaled[i] = numbers[1];
     counts[i] = numbers[2];
   }
+  const float far = std::min(Evidence::kFar, means_.farthest());
   for (std::size_t i = 0; i < actives_; ++i)
-    if (const float share = Evidence{scaled[i], counts[i]}.share_of(active_values_[i]); share < 1.0F)
+    if (const float share = Evidence{scaled[i], counts[i]}.share_of(active_values_[i], far); share < 1.0F)
       weights[i] *= share;
 }
 
