@@ -10,6 +10,7 @@ from tests.oracle.sketch_oracle import F
 @dataclass
 class Column:
     mean: float = 0.0
+    variance: float = 0.0
     missing: int = 0
     centred: bool = False
 
@@ -46,7 +47,10 @@ class ColumnMeans:
             if column.missing > allowed:
                 changes[key] = -self.columns.pop(key).mean
                 continue
-            column.mean += (float(values.get(key, 0.0)) - column.mean) * (importance / self.weight)
+            x, share = float(values.get(key, 0.0)), importance / self.weight
+            off = x - column.mean
+            column.mean += off * share
+            column.variance += (off * (x - column.mean) - column.variance) * share
             if self.rows > 1 and not column.centred:
                 column.centred, changes[key] = True, column.mean
         return changes
@@ -59,6 +63,9 @@ class ColumnMeans:
 
     def mean(self, key: int) -> float:
         return self.columns[key].mean if self.rows > 1 and key in self.columns else 0.0
+
+    def variance(self, key: int) -> F:
+        return F(self.columns[key].variance if self.rows > 1 and key in self.columns else 0)
 
     def centred(self, row: list[tuple[int, F]]) -> tuple[list[tuple[int, F]], set[int]]:
         """The row as it is learned, and the features that have no entry in it."""

@@ -229,6 +229,10 @@ class NewtonOracle:
         known = self.evidence[key] if key in self.weights else self.cell(key)
         scaled, square = known.scaled, x * x
         typical = known.count * square
+        variance = self.means.variance(key)
+        if key not in self.weights and variance > 0:  # its unit is known
+            count = known.count + v
+            return Evidence(max(count * variance, np.finfo(F).tiny), count)
         if key not in self.weights and self.load > 0:  # pairs are shared
             if scaled > F(64) * typical:
                 estimates[key] = F(0)

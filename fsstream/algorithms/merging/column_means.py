@@ -30,17 +30,20 @@ def columns_of(shards: Shards) -> dict[str, NDArray[Any]]:
     for state in known[1:]:
         keys = keys[np.isin(keys, state["table_keys"])]
     weights = [float(state["table_weight"][0]) for state in known]
-    means, missing = np.zeros(len(keys)), np.zeros(len(keys), np.uint64)
+    means, squares, missing = np.zeros(len(keys)), np.zeros(len(keys)), np.zeros(len(keys), np.uint64)
     for state, weight in zip(known, weights, strict=True):
         order = np.argsort(state["table_keys"])
         places = order[np.searchsorted(state["table_keys"], keys, sorter=order)]
         means += weight / sum(weights) * state["table_means"][places]
+        both = state["table_variances"][places] + state["table_means"][places] ** 2
+        squares += weight / sum(weights) * both
         missing += state["table_missing"][places]
     return {
         "table": counts,
         "table_weight": np.array([sum(weights)], dtype=np.float64),
         "table_keys": keys,
         "table_means": means,
+        "table_variances": np.maximum(squares - means**2, 0),
         "table_missing": missing,
     }
 

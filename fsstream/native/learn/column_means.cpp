@@ -66,7 +66,7 @@ void ColumnMeans::add_columns(const Batch& batch, std::size_t row) {
     if (places_[j] != kNowhere || batch.values[first + j] == 0.0F) continue;
     places_[j] = static_cast<std::uint32_t>(columns_.size());
     index_.emplace(batch.keys[first + j], places_[j]);
-    columns_.push_back({batch.keys[first + j], 0.0, rows_ - 1, true, false});
+    columns_.push_back({batch.keys[first + j], 0.0, 0.0, rows_ - 1, true, false});
   }
 }
 
@@ -76,7 +76,7 @@ void ColumnMeans::take_in(const Batch& batch, std::size_t row, double share) {
     if (places_[j] == kNowhere) continue;
     Column& column = columns_[places_[j]];
     const bool is_new = column.missing == rows_ - 1;
-    column.mean += (static_cast<double>(batch.values[first + j]) - column.mean) * share;
+    meet(column, static_cast<double>(batch.values[first + j]), share);
     if (is_new && rows_ > 2) changes_.push_back({column.key, column.mean});
   }
   for (Column& column : columns_) {
@@ -84,10 +84,16 @@ void ColumnMeans::take_in(const Batch& batch, std::size_t row, double share) {
       if (static_cast<double>(++column.missing) > allowed())
         let_go(column);
       else
-        column.mean -= column.mean * share;
+        meet(column, 0.0, share);
     }
     if (rows_ == 2) changes_.push_back({column.key, column.mean});
   }
+}
+
+void ColumnMeans::meet(Column& column, double x, double share) {
+  const double off = x - column.mean;
+  column.mean += off * share;
+  column.variance += (off * (x - column.mean) - column.variance) * share;
 }
 
 void ColumnMeans::let_go(Column& column) {
@@ -121,12 +127,13 @@ void ColumnMeans::find_again() {
   for (std::uint32_t i = 0; i < columns_.size(); ++i) index_.emplace(columns_[i].key, i);
 }
 
-void ColumnMeans::append(Key key, float x, double mean, std::uint32_t source) {
+void ColumnMeans::append(Key key, float x, double mean, double variance, std::uint32_t source) {
   const auto value = static_cast<float>(static_cast<double>(x) - mean);
   if (value == 0.0F) return;
   row_keys_.push_back(key);
   row_values_.push_back(value);
   sources_.push_back(source);
+  variances_.push_back(static_cast<float>(variance));
 }
 
 // Entries of 0 go: a column's are among those that it has nowhere.
@@ -134,17 +141,20 @@ void ColumnMeans::make_row(const Batch& batch, std::size_t row) {
   row_keys_.clear();
   row_values_.clear();
   sources_.clear();
+  variances_.clear();
   const std::size_t first = batch.row_begin(row);
   const bool centres = centred();
   for (std::size_t j = 0; j < places_.size(); ++j) {
     const float x = batch.values[first + j];
     if (x == 0.0F) continue;
-    const double mean = centres && places_[j] != kNowhere ? columns_[places_[j]].mean : 0.0;
-    append(batch.keys[first + j], x, mean, static_cast<std::uint32_t>(first + j));
+    const bool is_column = centres && places_[j] != kNowhere;
+    const Column none{};
+    const Column& column = is_column ? columns_[places_[j]] : none;
+    append(batch.keys[first + j], x, column.mean, column.variance, static_cast<std::uint32_t>(first + j));
   }
   if (!centres) return;
   for (const Column& column : columns_)
-    if (!column.met && !column.gone) append(column.key, 0.0F, column.mean, kNowhere);
+    if (!column.met && !column.gone) append(column.key, 0.0F, column.mean, column.variance, kNowhere);
 }
 
 float ColumnMeans::farthest() const {
@@ -166,6 +176,7 @@ void ColumnMeans::save(StateWriter& out) const {
   put_each<std::uint64_t>(out, "table_keys", here.size(), [&](std::size_t i) { return here[i].key; });
   put_each<std::uint64_t>(out, "table_missing", here.size(), [&](std::size_t i) { return here[i].missing; });
   put_each<double>(out, "table_means", here.size(), [&](std::size_t i) { return here[i].mean; });
+  put_each<double>(out, "table_variances", here.size(), [&](std::size_t i) { return here[i].variance; });
 }
 
 void ColumnMeans::load(const StateReader& in) {
@@ -173,6 +184,7 @@ void ColumnMeans::load(const StateReader& in) {
   const auto keys = in.words("table_keys");
   const auto missing = of_size(in.words("table_missing"), keys.size(), "table_missing");
   const auto means = of_size(in.doubles("table_means"), keys.size(), "table_means");
+  const auto variances = of_size(in.doubles("table_variances"), keys.size(), "table_variances");
   weight_ = of_size(in.doubles("table_weight"), 1, "table_weight")[0];
   check_state(weight_ >= 0.0);
   on_ = counts[0] != 0;
@@ -181,8 +193,8 @@ void ColumnMeans::load(const StateReader& in) {
   known_ = counts[3];
   columns_.clear();
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    check_state(std::isfinite(means[i]));
-    columns_.push_back({keys[i], means[i], missing[i], false, false});
+    check_state(std::isfinite(means[i]) && variances[i] >= 0.0);
+    columns_.push_back({keys[i], means[i], variances[i], missing[i], false, false});
   }
   gone_ = 0;
   find_again();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/dot.hpp"
 #include "core/errors.hpp"
@@ -219,13 +220,29 @@ void Newton::gather_evidence(double row_evidence, double sum) {
   const bool unshared = load_ == 0.0F;
   const BlockRows rows = sketch_.rows(others_hashed_, 0);
   sketch_.kernels().estimate_and_pairs(rows, others_, estimates_.data() + at, scaled_.data() + at, counts_.data() + at);
+  if (means_.on()) forget_units();
   const std::size_t entries = row_.meet(active_values_.data(), actives_, v, true, scaled_.data(), counts_.data(),
                                         estimates_.data(), terms_.data()) +
                               row_.meet(other_values_.data(), others_, v, unshared, scaled_.data() + at,
                                         counts_.data() + at, estimates_.data() + at, terms_.data() + at);
+  if (means_.on()) use_units();
   intercept_evidence_ += row_evidence;
   if (!repeats_) scale_.meet(sum, row_evidence);
   prior_.entries += 1.0 + static_cast<double>(entries);
+}
+
+// What a pair says of the unit of a table's column, and what the column itself says, with this row.
+void Newton::forget_units() {
+  const float* variances = means_.variances().data();
+  for (std::size_t i = 0; i < others_; ++i)
+    if (variances[absent_[i]] > 0.0F) scaled_[others_at_ + i] = 0.0F;
+}
+
+void Newton::use_units() {
+  const float* variances = means_.variances().data();
+  for (std::size_t i = 0; i < others_; ++i)
+    if (const float variance = variances[absent_[i]]; variance > 0.0F)
+      scaled_[others_at_ + i] = std::max(counts_[others_at_ + i] * variance, std::numeric_limits<float>::min());
 }
 
 void Newton::move(const RowLoss& loss, double h, double sum) {

@@ -144,6 +144,8 @@ class Newton {
   void write_numbers(float step);
   Trust::Parts parts_of(double sum);
   void gather_evidence(double v, double sum);
+  void forget_units();
+  void use_units();
   void move(const RowLoss& loss, double h, double sum);
   void admit(const Batch& batch, const Row& row);
   void fade();
