@@ -16,7 +16,7 @@
 // and is learned as if nothing had been asked.
 //
 // The unit of a column that is not active is s: it is known here, and a pair of evidence may be two columns'. Of two
-// that met in one, the larger had the other's unit, and 30 of 3,000 outgrew all others.
+// that met in one, the larger had the other's unit, and of 3,000 some outgrew all others.
 //
 // Where m begins or ceases to be taken off the intercept must change by w m, for the score to stay.
 #pragma once
