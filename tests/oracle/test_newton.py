@@ -374,6 +374,14 @@ def test_of_thousands_of_positive_columns_those_that_make_the_label_are_found(co
     assert np.mean((scores > 0) == (targets > 0)) > 0.85
 
 
+@pytest.mark.parametrize(("memory", "is_table"), [(900_000, True), (800_000, False)])
+def test_columns_that_take_more_than_a_quarter_of_the_memory_are_none(memory, is_table):
+    batch, *_ = wide_table(5, 2_000)  # of 104 bytes each
+    ours = learner(1, "logistic", {"memory": memory})
+    ours.update(batch)
+    assert bool(ours.state()["table"][0]) == is_table
+
+
 def test_a_table_whose_shards_are_merged_scores_as_they_did():
     data = draw_table(4, 200, 6, 0.2)
     shards = [learner(6, "logistic") for _ in range(2)]

@@ -7,7 +7,7 @@
 
 namespace fsstream {
 
-void ColumnMeans::meet(const Batch& batch, std::size_t row, double forget, std::size_t room) {
+void ColumnMeans::meet(const Batch& batch, std::size_t row, double forget) {
   changes_.clear();
   find_places(batch, row);
   const double importance = batch.importance[row];
@@ -15,7 +15,7 @@ void ColumnMeans::meet(const Batch& batch, std::size_t row, double forget, std::
   if (counts) {
     ++rows_;
     weight_ = forget * weight_ + importance;
-    if ((columns_.size() + present_) * kColumn > room || !is_table()) {
+    if ((columns_.size() + present_ - found_) * kColumn > room_ || !is_table()) {
       stop();
     } else {
       if (static_cast<double>(rows_ - 1) <= allowed()) add_columns(batch, row);

@@ -42,12 +42,13 @@ class ColumnMeans {
     double by;
   };
 
-  explicit ColumnMeans(bool wanted) : on_(wanted) {}
+  // Columns that take more bytes than there is room for are none.
+  ColumnMeans(bool wanted, std::size_t room) : on_(wanted), room_(room) {}
 
   // Whether the stream is a table so far as is known.
   bool on() const { return on_; }
-  // Takes in a row to be learned, if it has an importance, and makes what is learned of it. `room`: bytes at most.
-  void meet(const Batch& batch, std::size_t row, double forget, std::size_t room);
+  // Takes in a row to be learned, if it has an importance, and makes what is learned of it.
+  void meet(const Batch& batch, std::size_t row, double forget);
   std::span<const Change> changes() const { return changes_; }
   const Buffer<Key>& keys() const { return row_keys_; }
   const Buffer<float>& values() const { return row_values_; }
@@ -93,6 +94,7 @@ class ColumnMeans {
   void append(Key key, float x, double mean, double variance, std::uint32_t source);
 
   bool on_;
+  std::size_t room_;
   std::uint64_t rows_ = 0;  // that were learned
   double weight_ = 0.0;     // V
   std::uint64_t entries_ = 0;

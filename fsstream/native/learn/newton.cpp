@@ -14,10 +14,11 @@ namespace fsstream {
 
 namespace {
 
-constexpr std::uint32_t kNumbers = 3;    // w, P and C of an active feature
-constexpr std::uint32_t kStride = 4;     // which is how far they lie apart
-constexpr double kInterceptPrior = 1.0;  // at most: L is of features, each of which is in some rows only
-constexpr std::size_t kAhead = 16;       // entries whose blocks are asked for before they are needed
+constexpr std::uint32_t kNumbers = 3;       // w, P and C of an active feature
+constexpr std::uint32_t kStride = 4;        // which is how far they lie apart
+constexpr double kInterceptPrior = 1.0;     // at most: L is of features, each of which is in some rows only
+constexpr std::size_t kShareOfColumns = 4;  // of the memory: whatever the rest takes, so that blocks change nothing
+constexpr std::size_t kAhead = 16;          // entries whose blocks are asked for before they are needed
 
 double fourth_power(double x) { return x * x * x * x; }
 
@@ -35,7 +36,7 @@ Newton::Newton(Loss loss, BlockSketch sketch, std::size_t k, bool intercept, std
       calibration_(loss, intercept),
       trust_(loss),
       forget_(forget),
-      means_(intercept),
+      means_(intercept, memory / kShareOfColumns),
       kept_(room),
       left_(room > 0 ? k : 1) {}
 
@@ -93,7 +94,7 @@ std::size_t Newton::learn_run(const Batch& batch, std::size_t row, float* scores
 }
 
 double Newton::learn_centred(const Batch& batch, std::size_t row) {
-  means_.meet(batch, row, forget_, memory_ > bytes() ? memory_ - bytes() + means_.bytes() : 0);
+  means_.meet(batch, row, forget_);
   for (const ColumnMeans::Change& change : means_.changes()) {
     const std::uint32_t slot = active_.find(change.key, sketch_.home(change.key));
     if (slot != ActiveSet::kNone) intercept_ += scale_.value * static_cast<double>(active_.weight(slot)) * change.by;
