@@ -1,8 +1,10 @@
 #include "learn/column_means.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "learn/evidence.hpp"
 #include "learn/limits.hpp"
 
 namespace fsstream {
@@ -128,12 +130,13 @@ void ColumnMeans::find_again() {
 }
 
 void ColumnMeans::append(Key key, float x, double mean, double variance, std::uint32_t source) {
-  const auto value = static_cast<float>(static_cast<double>(x) - mean);
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  const auto value = static_cast<float>(std::clamp(static_cast<double>(x) - mean, -kLargest, kLargest));
   if (value == 0.0F) return;
   row_keys_.push_back(key);
   row_values_.push_back(value);
   sources_.push_back(source);
-  variances_.push_back(static_cast<float>(variance));
+  variances_.push_back(static_cast<float>(std::min(variance, static_cast<double>(Evidence::kLargestSquare))));
 }
 
 // Entries of 0 go: a column's are among those that it has nowhere.
