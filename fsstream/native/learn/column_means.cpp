@@ -1,52 +1,86 @@
 #include "learn/column_means.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
+#include "hash/mix.hpp"
 #include "learn/evidence.hpp"
 #include "learn/limits.hpp"
 
 namespace fsstream {
 
+namespace {
+
+constexpr std::size_t kFewest = 16;  // slots
+
+}  // namespace
+
 void ColumnMeans::meet(const Batch& batch, std::size_t row, double forget) {
   changes_.clear();
   find_places(batch, row);
   const double importance = batch.importance[row];
-  const bool counts = importance > 0.0 && (rows_ > 0 || present_ > 0);
-  if (counts) {
+  double share = 0.0;
+  if (importance > 0.0 && (rows_ > 0 || present_ > 0)) {
     ++rows_;
     weight_ = forget * weight_ + importance;
     if ((columns_.size() + present_ - found_) * kColumn > room_ || !is_table()) {
       stop();
     } else {
+      share = importance / weight_;
       if (static_cast<double>(rows_ - 1) <= allowed()) add_columns(batch, row);
-      take_in(batch, row, importance / weight_);
     }
   }
-  make_row(batch, row);
-  tidy();
+  make_row(batch, row, share);
+  if (2 * gone_ <= columns_.size()) return;
+  std::erase_if(columns_, [](const Column& column) { return column.gone; });
+  gone_ = 0;
+  find_again();
 }
 
-std::uint32_t ColumnMeans::place_of(Key key, std::uint32_t guess) const {
-  constexpr std::uint32_t kNear = 4;  // tables come in the same order, row by row
-  for (std::uint32_t place = guess; place < columns_.size() && place < guess + kNear; ++place)
-    if (columns_[place].key == key) return place;
-  const auto found = index_.find(key);
-  return found == index_.end() ? kNowhere : found->second;
+std::uint32_t ColumnMeans::place_of(Key key) const {
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t slot = mix64(key) & mask;; slot = (slot + 1) & mask) {
+    const std::uint32_t place = slots_[slot];
+    if (place == kNowhere || columns_[place].key == key) return place;
+  }
+}
+
+// Notes where the column's key finds it; false where another has that key.
+bool ColumnMeans::enter(std::uint32_t place) {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = mix64(columns_[place].key) & mask;
+  for (; slots_[slot] != kNowhere; slot = (slot + 1) & mask)
+    if (columns_[slots_[slot]].key == columns_[place].key) return false;
+  slots_[slot] = place;
+  return true;
+}
+
+bool ColumnMeans::find_again() {
+  const std::size_t size = std::bit_ceil(kFewest + 8 * columns_.size());
+  slots_.reserve(size);
+  slots_.set_size(size);
+  std::fill_n(slots_.data(), size, kNowhere);
+  bool differ = true;
+  for (std::uint32_t i = 0; i < columns_.size(); ++i) differ = enter(i) && differ;
+  return differ;
 }
 
 void ColumnMeans::find_places(const Batch& batch, std::size_t row) {
   const std::size_t first = batch.row_begin(row);
+  const Key* keys = batch.keys.data() + first;
+  const float* values = batch.values.data() + first;
   places_.assign(batch.row_end(row) - first, kNowhere);
   present_ = found_ = 0;
-  std::uint32_t guess = 0;
+  std::uint32_t next = 0;  // tables come in the same order, row by row
   for (std::size_t j = 0; j < places_.size(); ++j) {
-    if (batch.values[first + j] == 0.0F) continue;
+    if (values[j] == 0.0F) continue;
     ++present_;
-    const std::uint32_t place = place_of(batch.keys[first + j], guess);
+    const bool is_next = next < columns_.size() && columns_[next].key == keys[j];
+    const std::uint32_t place = is_next ? next : place_of(keys[j]);
     if (place == kNowhere) continue;
-    guess = place + 1;
+    next = place + 1;
     if (columns_[place].gone) continue;
     columns_[place].met = true;
     places_[j] = place;
@@ -67,28 +101,11 @@ void ColumnMeans::add_columns(const Batch& batch, std::size_t row) {
   for (std::size_t j = 0; j < places_.size(); ++j) {
     if (places_[j] != kNowhere || batch.values[first + j] == 0.0F) continue;
     places_[j] = static_cast<std::uint32_t>(columns_.size());
-    index_.emplace(batch.keys[first + j], places_[j]);
     columns_.push_back({batch.keys[first + j], 0.0, 0.0, rows_ - 1, true, false});
-  }
-}
-
-void ColumnMeans::take_in(const Batch& batch, std::size_t row, double share) {
-  const std::size_t first = batch.row_begin(row);
-  for (std::size_t j = 0; j < places_.size(); ++j) {
-    if (places_[j] == kNowhere) continue;
-    Column& column = columns_[places_[j]];
-    const bool is_new = column.missing == rows_ - 1;
-    meet(column, static_cast<double>(batch.values[first + j]), share);
-    if (is_new && rows_ > 2) changes_.push_back({column.key, column.mean});
-  }
-  for (Column& column : columns_) {
-    if (!column.met && !column.gone) {
-      if (static_cast<double>(++column.missing) > allowed())
-        let_go(column);
-      else
-        meet(column, 0.0, share);
-    }
-    if (rows_ == 2) changes_.push_back({column.key, column.mean});
+    if (4 * columns_.size() > slots_.size())
+      find_again();
+    else
+      enter(places_[j]);
   }
 }
 
@@ -111,53 +128,68 @@ void ColumnMeans::stop() {
   on_ = false;
   places_.assign(places_.size(), kNowhere);
   columns_ = {};
-  index_ = {};
   gone_ = 0;
-}
-
-// Columns that went are left out once they are half of all.
-void ColumnMeans::tidy() {
-  for (Column& column : columns_) column.met = false;
-  if (2 * gone_ <= columns_.size()) return;
-  std::erase_if(columns_, [](const Column& column) { return column.gone; });
-  gone_ = 0;
+  slots_ = {};
   find_again();
 }
 
-void ColumnMeans::find_again() {
-  index_.clear();
-  for (std::uint32_t i = 0; i < columns_.size(); ++i) index_.emplace(columns_[i].key, i);
+// What is learned of a row, which has its share in the means of columns, if any.
+void ColumnMeans::make_row(const Batch& batch, std::size_t row, double share) {
+  const std::size_t most = places_.size() + columns_.size();
+  row_keys_.reserve(most);
+  row_values_.reserve(most);
+  sources_.reserve(most);
+  variances_.reserve(most);
+  size_ = 0;
+  make_entries(batch, row, share);
+  make_gaps(share);
 }
 
-void ColumnMeans::append(Key key, float x, double mean, double variance, std::uint32_t source) {
-  constexpr double kLargest = std::numeric_limits<float>::max();
-  const auto value = static_cast<float>(std::clamp(static_cast<double>(x) - mean, -kLargest, kLargest));
-  if (value == 0.0F) return;
-  row_keys_.push_back(key);
-  row_values_.push_back(value);
-  sources_.push_back(source);
-  variances_.push_back(static_cast<float>(std::min(variance, static_cast<double>(Evidence::kLargestSquare))));
-}
-
-// Entries of 0 go: a column's are among those that it has nowhere.
-void ColumnMeans::make_row(const Batch& batch, std::size_t row) {
-  row_keys_.clear();
-  row_values_.clear();
-  sources_.clear();
-  variances_.clear();
+void ColumnMeans::make_entries(const Batch& batch, std::size_t row, double share) {
   const std::size_t first = batch.row_begin(row);
   const bool centres = centred();
+  Column none{};
   for (std::size_t j = 0; j < places_.size(); ++j) {
     const float x = batch.values[first + j];
     if (x == 0.0F) continue;
-    const bool is_column = centres && places_[j] != kNowhere;
-    const Column none{};
-    const Column& column = is_column ? columns_[places_[j]] : none;
-    append(batch.keys[first + j], x, column.mean, column.variance, static_cast<std::uint32_t>(first + j));
+    const bool is_column = places_[j] != kNowhere;
+    if (is_column && share > 0.0) {
+      Column& column = columns_[places_[j]];
+      const bool is_new = column.missing == rows_ - 1;
+      meet(column, static_cast<double>(x), share);
+      if (is_new && rows_ > 2) changes_.push_back({column.key, column.mean});
+    }
+    none.key = batch.keys[first + j];
+    put(is_column && centres ? columns_[places_[j]] : none, x, static_cast<std::uint32_t>(first + j));
   }
-  if (!centres) return;
-  for (const Column& column : columns_)
-    if (!column.met && !column.gone) append(column.key, 0.0F, column.mean, column.variance, kNowhere);
+}
+
+// Entries of 0 are among a column's gaps.
+void ColumnMeans::make_gaps(double share) {
+  const bool centres = centred();
+  for (Column& column : columns_) {
+    if (!column.met && !column.gone) {
+      if (share > 0.0) {
+        if (static_cast<double>(++column.missing) > allowed())
+          let_go(column);
+        else
+          meet(column, 0.0, share);
+      }
+      if (centres && !column.gone) put(column, 0.0F, kNowhere);
+    }
+    if (rows_ == 2 && share > 0.0) changes_.push_back({column.key, column.mean});
+    column.met = false;
+  }
+}
+
+void ColumnMeans::put(const Column& column, float x, std::uint32_t source) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  const auto value = static_cast<float>(std::clamp(static_cast<double>(x) - column.mean, -kLargest, kLargest));
+  row_keys_[size_] = column.key;
+  row_values_[size_] = value;
+  sources_[size_] = source;
+  variances_[size_] = static_cast<float>(std::min(column.variance, static_cast<double>(Evidence::kLargestSquare)));
+  size_ += value != 0.0F ? 1 : 0;
 }
 
 float ColumnMeans::farthest() const {
@@ -166,8 +198,8 @@ float ColumnMeans::farthest() const {
 
 double ColumnMeans::mean(Key key) const {
   if (!centred()) return 0.0;
-  const auto found = index_.find(key);
-  return found == index_.end() || columns_[found->second].gone ? 0.0 : columns_[found->second].mean;
+  const std::uint32_t place = place_of(key);
+  return place == kNowhere || columns_[place].gone ? 0.0 : columns_[place].mean;
 }
 
 void ColumnMeans::save(StateWriter& out) const {
@@ -200,8 +232,7 @@ void ColumnMeans::load(const StateReader& in) {
     columns_.push_back({keys[i], means[i], variances[i], missing[i], false, false});
   }
   gone_ = 0;
-  find_again();
-  check_state(index_.size() == columns_.size());
+  check_state(find_again());
 }
 
 }  // namespace fsstream

@@ -23,7 +23,6 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "core/batch.hpp"
@@ -43,20 +42,21 @@ class ColumnMeans {
   };
 
   // Columns that take more bytes than there is room for are none.
-  ColumnMeans(bool wanted, std::size_t room) : on_(wanted), room_(room) {}
+  ColumnMeans(bool wanted, std::size_t room) : on_(wanted), room_(room) { find_again(); }
 
   // Whether the stream is a table so far as is known.
   bool on() const { return on_; }
   // Takes in a row to be learned, if it has an importance, and makes what is learned of it.
   void meet(const Batch& batch, std::size_t row, double forget);
   std::span<const Change> changes() const { return changes_; }
-  const Buffer<Key>& keys() const { return row_keys_; }
-  const Buffer<float>& values() const { return row_values_; }
+  std::size_t size() const { return size_; }
+  const Key* keys() const { return row_keys_.data(); }
+  const float* values() const { return row_values_.data(); }
   // Where in the batch each entry is; kNowhere: in no place.
-  const Buffer<std::uint32_t>& sources() const { return sources_; }
+  const std::uint32_t* sources() const { return sources_.data(); }
 
   // Of each entry the mean square of its column, less its mean; 0 of what is in none.
-  const Buffer<float>& variances() const { return variances_; }
+  const float* variances() const { return variances_.data(); }
   // How many deviations of a column from its mean a value of it can be away from it: of t values, sqrt(t).
   float farthest() const;
   // 0 for what is no column.
@@ -80,18 +80,19 @@ class ColumnMeans {
 
   bool centred() const { return on_ && rows_ > 1; }
   double allowed() const { return 2.0 + 0.75 * static_cast<double>(rows_); }
-  std::uint32_t place_of(Key key, std::uint32_t guess) const;
+  std::uint32_t place_of(Key key) const;
   void find_places(const Batch& batch, std::size_t row);
   bool is_table();
   void add_columns(const Batch& batch, std::size_t row);
-  void take_in(const Batch& batch, std::size_t row, double share);
+  void make_row(const Batch& batch, std::size_t row, double share);
+  void make_entries(const Batch& batch, std::size_t row, double share);
+  void make_gaps(double share);
+  void put(const Column& column, float x, std::uint32_t source);
   static void meet(Column& column, double x, double share);
   void let_go(Column& column);
-  void tidy();
   void stop();
-  void find_again();
-  void make_row(const Batch& batch, std::size_t row);
-  void append(Key key, float x, double mean, double variance, std::uint32_t source);
+  bool find_again();
+  bool enter(std::uint32_t place);
 
   bool on_;
   std::size_t room_;
@@ -101,12 +102,13 @@ class ColumnMeans {
   std::uint64_t known_ = 0;  // of them those in columns
   std::vector<Column> columns_;
   std::size_t gone_ = 0;
-  std::unordered_map<Key, std::uint32_t> index_;
+  Buffer<std::uint32_t> slots_;  // places of columns by their keys; a power of two, at most a quarter in use
   // Of the row at hand; places of entries among the columns.
   std::size_t present_ = 0;  // entries that are not 0
   std::size_t found_ = 0;    // of them those in columns
   std::vector<std::uint32_t> places_;
   std::vector<Change> changes_;
+  std::size_t size_ = 0;  // entries of what is learned of it
   Buffer<Key> row_keys_;
   Buffer<float> row_values_;
   Buffer<std::uint32_t> sources_;

@@ -99,11 +99,11 @@ double Newton::learn_centred(const Batch& batch, std::size_t row) {
     const std::uint32_t slot = active_.find(change.key, sketch_.home(change.key));
     if (slot != ActiveSet::kNone) intercept_ += scale_.value * static_cast<double>(active_.weight(slot)) * change.by;
   }
-  const std::size_t size = means_.keys().size();
-  sketch_.hash(means_.keys().data(), size, hashed_);
-  slots_of_run_.look_up(active_, {means_.keys().data(), sketch_.rows(hashed_, 0)}, size);
+  const std::size_t size = means_.size();
+  sketch_.hash(means_.keys(), size, hashed_);
+  slots_of_run_.look_up(active_, {means_.keys(), sketch_.rows(hashed_, 0)}, size);
   make_room(size);
-  const Row at{means_.keys().data(), means_.values().data(), size, 0, 0, means_.sources().data()};
+  const Row at{means_.keys(), means_.values(), size, 0, 0, means_.sources()};
   return learn(batch, at, batch.targets[row], batch.importance[row]);
 }
 
@@ -234,13 +234,13 @@ void Newton::gather_evidence(double row_evidence, double sum) {
 
 // What a pair says of the unit of a table's column, and what the column itself says, with this row.
 void Newton::forget_units() {
-  const float* variances = means_.variances().data();
+  const float* variances = means_.variances();
   for (std::size_t i = 0; i < others_; ++i)
     if (variances[absent_[i]] > 0.0F) scaled_[others_at_ + i] = 0.0F;
 }
 
 void Newton::use_units() {
-  const float* variances = means_.variances().data();
+  const float* variances = means_.variances();
   for (std::size_t i = 0; i < others_; ++i)
     if (const float variance = variances[absent_[i]]; variance > 0.0F)
       scaled_[others_at_ + i] = std::max(counts_[others_at_ + i] * variance, std::numeric_limits<float>::min());
