@@ -23,9 +23,11 @@ class ColumnMeans:
     entries: int = 0
     known: int = 0
     columns: dict[int, Column] = field(default_factory=dict)
+    begun: dict[int, F] = field(default_factory=dict)  # what is left of values that first differ in the row
 
     def meet(self, row: list[tuple[int, F]], importance: float, forget: float) -> dict[int, float]:
         """Take in a row; by key, by how much more is taken off its values from now on."""
+        self.begun = {}
         if not self.on or importance <= 0 or not (self.rows or row):
             return {}
         changes = {}
@@ -48,9 +50,11 @@ class ColumnMeans:
                 changes[key] = -self.columns.pop(key).mean
                 continue
             x, share = float(values.get(key, 0.0)), importance / self.weight
-            off = x - column.mean
+            off, differed = x - column.mean, F(column.variance) > 0
             column.mean += off * share
             column.variance += (off * (x - column.mean) - column.variance) * share
+            if not differed and F(column.variance) > 0:
+                self.begun[key] = F(x - column.mean)
             if self.rows > 1 and not column.centred:
                 column.centred, changes[key] = True, column.mean
         return changes

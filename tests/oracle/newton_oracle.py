@@ -155,6 +155,14 @@ class NewtonOracle:
         row = [(key, x) for key, x in zip(keys, values, strict=True) if x != 0]
         for key, change in self.means.meet(row, importance, self.forget).items():
             self.intercept += self.scale * float(self.weights.get(key, 0.0)) * change
+            if key in self.weights and key not in self.means.columns:  # no mean is taken off any more
+                known = self.evidence[key]
+                known.scaled = F(float(known.scaled) + float(known.count) * change * change)
+        for key, x in self.means.begun.items():
+            if key in self.weights:
+                self.weights[key] *= self.share_of(key, x)
+                known = self.evidence[key]
+                known.scaled = max(known.count * self.means.variance(key), np.finfo(F).tiny)
         row, self.unnamed = self.means.centred(row)
         row.sort(key=lambda entry: entry[0] not in self.weights)  # active features first
         before = dict(self.weights)
@@ -204,13 +212,14 @@ class NewtonOracle:
     def shrink(self, row) -> None:
         """A value of more than sixteen units of its feature counts like sixteen."""
         for key, x in row:
-            if key not in self.weights:
-                continue
-            known = self.evidence[key]
-            far = np.sqrt(F(min(self.means.rows, 256))) if self.means.on and self.means.rows > 1 else F(16)
-            limit, square = far * far * known.scaled, x * x * known.count
-            if known.scaled > 0 and square > limit:
-                self.weights[key] *= np.sqrt(limit / square)
+            if key in self.weights:
+                self.weights[key] *= self.share_of(key, x)
+
+    def share_of(self, key: int, x: F) -> F:
+        known = self.evidence[key]
+        far = np.sqrt(F(min(self.means.rows, 256))) if self.means.on and self.means.rows > 1 else F(16)
+        limit, square = far * far * known.scaled, x * x * known.count
+        return np.sqrt(limit / square) if known.scaled > 0 and square > limit else F(1)
 
     def fade(self) -> None:
         """Evidence counts less from row to row; in steps, as the kernel does it."""

@@ -412,3 +412,41 @@ def test_of_a_few_rows_none_is_as_far_from_a_mean_as_a_huge_value_is():
     starts, keys = np.arange(0, 321, 8, dtype=np.uint64), np.tile(np.arange(8, dtype=np.uint64), 40)
     scores = learner(8, "squared").update(Batch.from_arrays(starts, keys, cells.ravel(), targets))
     assert np.abs(scores).max() < 500  # 1,715 with sixteen units from the first row on
+
+
+def far_from_zero(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Five columns of 10,000 and some, and what three of them make."""
+    rng = np.random.default_rng(3)
+    cells = (10_000 + rng.normal(size=(rows, 5))).astype(np.float32)
+    signal = (cells - 10_000) @ [1, 2, -1.5, 0, 0] + 0.1 * rng.normal(size=rows)
+    return cells, signal.astype(np.float32)
+
+
+def rows_of_all(cells: np.ndarray, targets: np.ndarray) -> Batch:
+    starts = np.arange(0, cells.size + 1, cells.shape[1], dtype=np.uint64)
+    keys = np.tile(np.arange(cells.shape[1], dtype=np.uint64), len(cells))
+    return Batch.from_arrays(starts, keys, cells.ravel(), targets)
+
+
+@pytest.mark.parametrize("seeded", [False, True])
+def test_columns_that_are_active_from_the_first_row_on_have_the_unit_of_what_is_left(seeded):
+    cells, targets = far_from_zero(1_000)
+    cells[:3] = cells[0]
+    ours = learner(5, "squared")
+    if seeded:
+        ours.kernel.seed(b"0", 0, 1.0)
+        ours.kernel.intercept = -10_000.0
+    scores = ours.update(rows_of_all(cells, targets))
+    assert np.mean((scores[500:] - targets[500:]) ** 2) < 0.05 * targets.var()
+
+
+def test_where_a_table_ceases_to_be_one_its_rows_score_as_before():
+    cells, targets = far_from_zero(1_000)
+    ours = learner(5, "squared")
+    ours.update(rows_of_all(cells[:999], targets[:999]))
+    keys = np.arange(6_000, dtype=np.uint64)  # mostly words
+    values = np.concatenate([cells[999], np.full(5_995, 1e-6)]).astype(np.float32)
+    starts = np.array([0, 6_000], dtype=np.uint64)
+    score = ours.update(Batch.from_arrays(starts, keys, values, targets[999:]))[0]
+    assert score == pytest.approx(targets[999], abs=0.5)
+    assert ours.state()["table"][0] == 0

@@ -15,10 +15,20 @@ namespace {
 
 constexpr std::size_t kFewest = 16;  // slots
 
+float left_of(double x, double mean) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  return static_cast<float>(std::clamp(x - mean, -kLargest, kLargest));
+}
+
+float square_of_unit(double variance) {
+  return static_cast<float>(std::min(variance, static_cast<double>(Evidence::kLargestSquare)));
+}
+
 }  // namespace
 
 void ColumnMeans::meet(const Batch& batch, std::size_t row, double forget) {
   changes_.clear();
+  beginnings_.clear();
   find_places(batch, row);
   const double importance = batch.importance[row];
   double share = 0.0;
@@ -110,13 +120,16 @@ void ColumnMeans::add_columns(const Batch& batch, std::size_t row) {
 }
 
 void ColumnMeans::meet(Column& column, double x, double share) {
+  const bool differed = square_of_unit(column.variance) > 0.0F;
   const double off = x - column.mean;
   column.mean += off * share;
   column.variance += (off * (x - column.mean) - column.variance) * share;
+  if (const float square = square_of_unit(column.variance); !differed && square > 0.0F)
+    beginnings_.push_back({column.key, left_of(x, column.mean), square});
 }
 
 void ColumnMeans::let_go(Column& column) {
-  changes_.push_back({column.key, -column.mean});
+  changes_.push_back({column.key, -column.mean, column.mean * column.mean});
   column.gone = true;
   ++gone_;
 }
@@ -124,7 +137,7 @@ void ColumnMeans::let_go(Column& column) {
 void ColumnMeans::stop() {
   if (rows_ > 2)
     for (Column& column : columns_)
-      if (!column.gone) changes_.push_back({column.key, -column.mean});
+      if (!column.gone) changes_.push_back({column.key, -column.mean, column.mean * column.mean});
   on_ = false;
   places_.assign(places_.size(), kNowhere);
   columns_ = {};
@@ -157,7 +170,7 @@ void ColumnMeans::make_entries(const Batch& batch, std::size_t row, double share
       Column& column = columns_[places_[j]];
       const bool is_new = column.missing == rows_ - 1;
       meet(column, static_cast<double>(x), share);
-      if (is_new && rows_ > 2) changes_.push_back({column.key, column.mean});
+      if (is_new && rows_ > 2) changes_.push_back({column.key, column.mean, 0.0});
     }
     none.key = batch.keys[first + j];
     put(is_column && centres ? columns_[places_[j]] : none, x, static_cast<std::uint32_t>(first + j));
@@ -177,19 +190,17 @@ void ColumnMeans::make_gaps(double share) {
       }
       if (centres && !column.gone) put(column, 0.0F, kNowhere);
     }
-    if (rows_ == 2 && share > 0.0) changes_.push_back({column.key, column.mean});
+    if (rows_ == 2 && share > 0.0) changes_.push_back({column.key, column.mean, 0.0});
     column.met = false;
   }
 }
 
 void ColumnMeans::put(const Column& column, float x, std::uint32_t source) {
-  constexpr double kLargest = std::numeric_limits<float>::max();
-  const auto value = static_cast<float>(std::clamp(static_cast<double>(x) - column.mean, -kLargest, kLargest));
   row_keys_[size_] = column.key;
-  row_values_[size_] = value;
+  row_values_[size_] = left_of(static_cast<double>(x), column.mean);
   sources_[size_] = source;
-  variances_[size_] = static_cast<float>(std::min(column.variance, static_cast<double>(Evidence::kLargestSquare)));
-  size_ += value != 0.0F ? 1 : 0;
+  variances_[size_] = square_of_unit(column.variance);
+  size_ += row_values_[size_] != 0.0F ? 1 : 0;
 }
 
 float ColumnMeans::farthest() const {

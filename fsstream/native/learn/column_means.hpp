@@ -16,7 +16,9 @@
 // and is learned as if nothing had been asked.
 //
 // The unit of a column that is not active is s: it is known here, and a pair of evidence may be two columns'. Of two
-// that met in one, the larger had the other's unit, and of 3,000 some outgrew all others.
+// that met in one, the larger had the other's unit, and of 3,000 some outgrew all others. So is that of an active one
+// where its values first differ: the first row is learned as it is, and of 10,000, 10,001, 9,999 only the differences
+// are to count. Where m ceases to be taken off the square of the unit grows by m^2.
 //
 // Where m begins or ceases to be taken off the intercept must change by w m, for the score to stay.
 #pragma once
@@ -39,6 +41,13 @@ class ColumnMeans {
   struct Change {
     Key key;
     double by;
+    double square;  // by how much the mean square of what is left grows
+  };
+  // A column whose values have been the same until this row.
+  struct Beginning {
+    Key key;
+    float value;  // in this row, less the mean
+    float variance;
   };
 
   // Columns that take more bytes than there is room for are none.
@@ -49,6 +58,7 @@ class ColumnMeans {
   // Takes in a row to be learned, if it has an importance, and makes what is learned of it.
   void meet(const Batch& batch, std::size_t row, double forget);
   std::span<const Change> changes() const { return changes_; }
+  std::span<const Beginning> beginnings() const { return beginnings_; }
   std::size_t size() const { return size_; }
   const Key* keys() const { return row_keys_.data(); }
   const float* values() const { return row_values_.data(); }
@@ -88,7 +98,7 @@ class ColumnMeans {
   void make_entries(const Batch& batch, std::size_t row, double share);
   void make_gaps(double share);
   void put(const Column& column, float x, std::uint32_t source);
-  static void meet(Column& column, double x, double share);
+  void meet(Column& column, double x, double share);
   void let_go(Column& column);
   void stop();
   bool find_again();
@@ -108,6 +118,7 @@ class ColumnMeans {
   std::size_t found_ = 0;    // of them those in columns
   std::vector<std::uint32_t> places_;
   std::vector<Change> changes_;
+  std::vector<Beginning> beginnings_;
   std::size_t size_ = 0;  // entries of what is learned of it
   Buffer<Key> row_keys_;
   Buffer<float> row_values_;

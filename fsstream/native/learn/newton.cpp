@@ -95,16 +95,35 @@ std::size_t Newton::learn_run(const Batch& batch, std::size_t row, float* scores
 
 double Newton::learn_centred(const Batch& batch, std::size_t row) {
   means_.meet(batch, row, forget_);
-  for (const ColumnMeans::Change& change : means_.changes()) {
-    const std::uint32_t slot = active_.find(change.key, sketch_.home(change.key));
-    if (slot != ActiveSet::kNone) intercept_ += scale_.value * static_cast<double>(active_.weight(slot)) * change.by;
-  }
+  for (const ColumnMeans::Change& change : means_.changes()) follow(change);
+  for (const ColumnMeans::Beginning& beginning : means_.beginnings()) take_unit(beginning);
   const std::size_t size = means_.size();
   sketch_.hash(means_.keys(), size, hashed_);
   slots_of_run_.look_up(active_, {means_.keys(), sketch_.rows(hashed_, 0)}, size);
   make_room(size);
   const Row at{means_.keys(), means_.values(), size, 0, 0, means_.sources()};
   return learn(batch, at, batch.targets[row], batch.importance[row]);
+}
+
+void Newton::follow(const ColumnMeans::Change& change) {
+  const std::uint32_t slot = active_.find(change.key, sketch_.home(change.key));
+  if (slot == ActiveSet::kNone) return;
+  const float weight = active_.weight(slot);
+  Evidence known = evidence_of(slot);
+  intercept_ += scale_.value * static_cast<double>(weight) * change.by;
+  const double square = std::min(change.square, static_cast<double>(Evidence::kLargestSquare));
+  known.scaled = static_cast<float>(known.scaled + known.count * square);
+  set(slot, weight, known);
+}
+
+// What has been learned before was in the unit of values as they are.
+void Newton::take_unit(const ColumnMeans::Beginning& beginning) {
+  const std::uint32_t slot = active_.find(beginning.key, sketch_.home(beginning.key));
+  if (slot == ActiveSet::kNone) return;
+  const Evidence known = evidence_of(slot);
+  const float share = known.share_of(beginning.value, std::min(Evidence::kFar, means_.farthest()));
+  const float scaled = std::max(known.count * beginning.variance, std::numeric_limits<float>::min());
+  set(slot, active_.weight(slot) * share, {scaled, known.count});
 }
 
 void Newton::keep(const Batch& batch) {

@@ -138,6 +138,8 @@ class Newton {
   };
   std::size_t learn_run(const Batch& batch, std::size_t row, float* scores);
   double learn_centred(const Batch& batch, std::size_t row);
+  void follow(const ColumnMeans::Change& change);
+  void take_unit(const ColumnMeans::Beginning& beginning);
   double learn(const Batch& batch, const Row& row, double target, double importance);
   double look_up(const Batch& batch, const Row& row);
   void read_numbers();
