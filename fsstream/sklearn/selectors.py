@@ -22,7 +22,7 @@ class MissionSelector(RowSelector):
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> MissionSelector(k=3).fit(X, y).get_feature_names_out().tolist()
-    ['worst radius', 'worst area', 'worst concave points']
+    ['mean concave points', 'worst perimeter', 'worst area']
     """
 
     _algos: ClassVar[tuple[str, ...]] = ("mission", "awm", "bear", "iht", "batch-iht")
