@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from fsstream._native import Batch
+from fsstream.signals import held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -148,8 +149,13 @@ class _Workers:
 
     def __enter__(self) -> _Workers:
         _AT_WORK.add(self)
-        for thread in self._threads:
-            thread.start()
+        try:
+            with held():  # what a handler raises amid a start leaves `threading` in disorder
+                for thread in self._threads:
+                    thread.start()
+        except BaseException:
+            self.stop()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

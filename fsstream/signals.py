@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, ClassVar
 
 from fsstream._native import ask_to_stop_with
 from fsstream.errors import Interrupted
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
 
+_CAUGHT = (signal.SIGINT, signal.SIGTERM)
+
+
 class StopSignals:
     """While entered, SIGINT and SIGTERM become `Interrupted` where it is safe."""
 
-    _CAUGHT = (signal.SIGINT, signal.SIGTERM)
+    entered: ClassVar[StopSignals | None] = None
 
     def __init__(self) -> None:
         self._pending: int | None = None
@@ -30,8 +33,9 @@ class StopSignals:
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> StopSignals:
-        if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._catch) for number in self._CAUGHT}
+        if _in_main_thread():
+            self._before = {number: signal.signal(number, self._catch) for number in _CAUGHT}
+            StopSignals.entered = self
         return self
 
     def __exit__(
@@ -39,6 +43,8 @@ class StopSignals:
     ) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
+        if StopSignals.entered is self:
+            StopSignals.entered = None
 
     def check(self) -> None:
         """Raise what came while it was not safe to."""
@@ -54,6 +60,17 @@ class StopSignals:
             yield
         finally:
             self._waiting = False
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Around code amid that which no signal may leave: one that comes does at its end."""
+        waiting, self._waiting = self._waiting, False
+        try:
+            yield
+        finally:
+            self._waiting = waiting
+        if waiting:
+            self.check()
 
     @contextmanager
     def asked(self) -> Iterator[None]:
@@ -73,3 +90,13 @@ class StopSignals:
         if self._waiting:
             self._waiting = False
             self.check()
+
+
+def held() -> AbstractContextManager[None]:
+    """Of the signals that become `Interrupted` here, if any do."""
+    signals = StopSignals.entered if _in_main_thread() else None
+    return nullcontext() if signals is None else signals.held()
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import threading
 import weakref
 from contextlib import suppress
 from dataclasses import replace
@@ -23,6 +24,7 @@ from fsstream.checkpoint import load_checkpoint
 from fsstream.config import SelectOptions
 from fsstream.errors import Interrupted
 from fsstream.resume_options import ResumeOptions
+from fsstream.signals import StopSignals, held
 from fsstream.training import Training
 from tests.oracle.online_data import batch_of
 from tests.oracle.test_fgm_solver import columns_of
@@ -227,3 +229,35 @@ def test_a_run_that_is_over_frees_its_memory(name: str, rows: Path, monkeypatch:
         assert [ref() for ref in alive] == [None]
     finally:
         gc.enable()
+
+
+def test_what_is_held_together_is_done_before_a_signal_comes() -> None:
+    done = []
+    with StopSignals() as signals, pytest.raises(Interrupted), signals.waiting(), held():
+        os.kill(os.getpid(), signal.SIGTERM)
+        done = [number for number in range(1_000) if number]
+    assert len(done) == 999
+    with held():
+        pass  # nothing to hold
+
+
+def test_threads_that_a_signal_met_at_their_start_are_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A handler that raised amid `Thread.start` ended in a KeyError of the threading module."""
+    start, before, begun = threading.Thread.start, set(threading.enumerate()), []
+
+    def met(thread: threading.Thread) -> None:
+        start(thread)
+        begun.append(thread)
+        if len(begun) == 1:  # a second signal would end the program
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    (tmp_path / "rows").write_bytes(b"1 a\n-1 b\n" * 50)
+    monkeypatch.setattr(threading.Thread, "start", met)
+    with pytest.raises(Interrupted):
+        run.select(
+            SelectOptions(inputs=(str(tmp_path / "rows"),), k=1, format="tokens", threads=4, block_size=8)
+        )
+    assert len(begun) == 3
+    assert set(threading.enumerate()) == before
