@@ -90,13 +90,13 @@ def _from_parts(meta: dict[str, Any], members: dict[str, NDArray[Any]]) -> Model
     classes = [int(index) for index in members["classes"]] if "classes" in members else None
     selection = Selection(
         names,
-        members["weights"].astype(np.float32),
+        _in_32_bits(members["weights"]),
         classes,
         groups,
         {key: members[f"extra_{key}"] for key in meta["extra"]},
     )
     labels = tuple(str(label) for label in meta["labels"])
-    intercepts = members["intercepts"].astype(np.float32)
+    intercepts = _in_32_bits(members["intercepts"])
     if classes is not None and any(index >= len(labels) or index >= len(intercepts) for index in classes):
         raise ValueError("a class without a label")
     if meta["kind"] not in ("numbers", "binary", "classes") or intercepts.ndim != 1 or not len(intercepts):
@@ -118,6 +118,11 @@ def _from_parts(meta: dict[str, Any], members: dict[str, NDArray[Any]]) -> Model
         under(_STATE, members) if "state_labels" in meta else None,
         tuple(str(label) for label in meta.get("state_labels", ())),
     )
+
+
+def _in_32_bits(numbers: NDArray[Any]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):  # what is too large is not finite then
+        return numbers.astype(np.float32)
 
 
 def _basis_of(

@@ -89,3 +89,14 @@ def test_lengths_of_names_that_are_infinite_are_refused(tmp_path: Path) -> None:
     lying = pack(meta, {**members, "names_ends": np.full(3, np.inf)})
     with pytest.raises(CorruptError, match="not a valid model"):
         parse_model(lying, "model")
+
+
+@pytest.mark.parametrize("name", ["weights", "intercepts"])
+def test_numbers_that_32_bits_do_not_hold_are_refused_without_a_warning(tmp_path: Path, name: str) -> None:
+    rows = tmp_path / "rows"
+    rows.write_bytes(ROWS)
+    model = run.select(SelectOptions(inputs=(str(rows),), format="pairs", k=3, quiet=True)).model
+    meta, members = unpack(model.to_bytes(), "model")
+    lying = pack(meta, {**members, name: np.full(len(members[name]), 1e300)})
+    with pytest.raises(CorruptError, match="no finite number"):
+        parse_model(lying, "model")

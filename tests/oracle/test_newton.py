@@ -207,6 +207,28 @@ def test_a_state_of_another_version_is_refused(name, size):
         ours.merged(Shards([state, state], [50, 50]))
 
 
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("table_means", np.inf),
+        ("table_means", -1e40),
+        ("table_variances", np.inf),
+        ("table_variances", -1e-9),
+        ("table_weight", np.inf),
+        ("table_missing", 40),
+        ("table_keys", 7),
+        ("table", 0),
+    ],
+)
+def test_columns_that_no_stream_could_have_are_refused(name, number):
+    ours = learner(5, "logistic")
+    ours.update(batch_of(draw_table(3, 40, 12, 0.1)))
+    numbers = ours.state()[name].copy()
+    numbers[0] = number
+    with pytest.raises(CorruptError):
+        learner(5, "logistic").restore({**ours.state(), name: numbers})
+
+
 def scale_of(ours: Mission) -> float:
     return float(ours.state()["newton"][11])
 

@@ -232,14 +232,17 @@ void ColumnMeans::load(const StateReader& in) {
   const auto means = of_size(in.doubles("table_means"), keys.size(), "table_means");
   const auto variances = of_size(in.doubles("table_variances"), keys.size(), "table_variances");
   weight_ = of_size(in.doubles("table_weight"), 1, "table_weight")[0];
-  check_state(weight_ >= 0.0);
+  check_state(weight_ >= 0.0 && std::isfinite(weight_));
   on_ = counts[0] != 0;
   rows_ = counts[1];
   entries_ = counts[2];
   known_ = counts[3];
+  check_state(known_ <= entries_ && (on_ || keys.empty()));
   columns_.clear();
+  constexpr double kLargest = std::numeric_limits<float>::max();
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    check_state(std::isfinite(means[i]) && variances[i] >= 0.0);
+    check_state(std::abs(means[i]) <= kLargest && missing[i] < rows_);
+    check_state(variances[i] >= 0.0 && variances[i] <= 2.0 * kLargest * kLargest);
     columns_.push_back({keys[i], means[i], variances[i], missing[i], false, false});
   }
   gone_ = 0;
