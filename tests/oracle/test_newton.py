@@ -404,6 +404,23 @@ def test_columns_that_take_more_than_a_quarter_of_the_memory_are_none(memory, is
     assert bool(ours.state()["table"][0]) == is_table
 
 
+def test_columns_that_have_gone_take_no_room_from_a_run_that_was_not_interrupted():
+    whole, after = (learner(1, "logistic", {"memory": 900_000}) for _ in range(2))  # room for 2,163
+    for keys in [range(2_000)] * 20 + [range(1_100)] * 100:
+        whole.update(one_row(keys))
+    after.restore(whole.state())
+    for ours in (whole, after):
+        ours.update(one_row([*range(1_100), *range(5_000, 5_300)]))
+        assert ours.state()["table"][0] == 1
+    assert whole.kernel.intercept == after.kernel.intercept
+
+
+def one_row(keys) -> Batch:
+    values = np.linspace(1, 2, len(keys), dtype=np.float32)
+    starts = np.array([0, len(keys)], dtype=np.uint64)
+    return Batch.from_arrays(starts, np.array(keys, np.uint64), values, np.ones(1, np.float32))
+
+
 def test_a_table_whose_shards_are_merged_scores_as_they_did():
     data = draw_table(4, 200, 6, 0.2)
     shards = [learner(6, "logistic") for _ in range(2)]

@@ -35,11 +35,13 @@ void ColumnMeans::meet(const Batch& batch, std::size_t row, double forget) {
   if (importance > 0.0 && (rows_ > 0 || present_ > 0)) {
     ++rows_;
     weight_ = forget * weight_ + importance;
-    if ((columns_.size() + present_ - found_) * kColumn > room_ || !is_table()) {
+    const bool adds = static_cast<double>(rows_ - 1) <= allowed();  // while none can have gone
+    const bool too_many = adds && (columns_.size() + present_ - found_) * kColumn > room_;
+    if (too_many || !is_table()) {
       stop();
     } else {
       share = importance / weight_;
-      if (static_cast<double>(rows_ - 1) <= allowed()) add_columns(batch, row);
+      if (adds) add_columns(batch, row);
     }
   }
   make_row(batch, row, share);
