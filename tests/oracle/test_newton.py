@@ -479,6 +479,24 @@ def test_columns_that_are_active_from_the_first_row_on_have_the_unit_of_what_is_
     assert np.mean((scores[500:] - targets[500:]) ** 2) < 0.05 * targets.var()
 
 
+@pytest.mark.parametrize("mean", [0, 1_000])
+def test_the_weights_of_an_earlier_model_outlast_the_first_rows_of_a_table(mean):
+    losses = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        cells = (mean + rng.normal(size=(50, 8))).astype(np.float32)
+        targets = (cells[:, :3] - mean) @ np.array([1, 2, -1.5], np.float32)
+        ours, again = (learner(3, "squared") for _ in range(2))
+        for key, weight in enumerate((1.0, 2.0, -1.5)):
+            ours.kernel.seed(str(key).encode(), key, weight)
+        ours.kernel.intercept = -1.5 * mean
+        scores = [*ours.update(rows_of_all(cells[:5], targets[:5]))]
+        again.restore(ours.state())
+        scores += [*again.update(rows_of_all(cells[5:], targets[5:]))]
+        losses.append(np.mean((np.array(scores) - targets) ** 2) / targets.var())
+    assert np.mean(losses) < 0.03  # .13 where a value was at most as far away as it can be in so few rows
+
+
 def test_where_a_table_ceases_to_be_one_its_rows_score_as_before():
     cells, targets = far_from_zero(1_000)
     ours = learner(5, "squared")

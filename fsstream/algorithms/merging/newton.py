@@ -48,6 +48,7 @@ class Number(IntEnum):
     SCALE_EVIDENCE = 12
     ROWS_REPEAT = 13
     LOAD = 14  # what a shared pair holds of others
+    SEEDED = 15  # began with an earlier model
 
 
 FADED = [Number.INTERCEPT_EVIDENCE, Number.THRESHOLD, Number.SCALE_EVIDENCE, Number.LOAD]
@@ -109,7 +110,8 @@ def merged_numbers(shards: Shards) -> NDArray[np.float64]:
     merged[Number.INTERCEPT] = shards.mean(list(numbers[:, Number.INTERCEPT]))
     merged[Number.FADING] = 1.0
     merged[Number.SCALE] = numbers[0, Number.SCALE]
-    merged[Number.ROWS_REPEAT] = numbers[:, Number.ROWS_REPEAT].max()
+    for flag in (Number.ROWS_REPEAT, Number.SEEDED):
+        merged[flag] = numbers[:, flag].max()
     return merged
 
 

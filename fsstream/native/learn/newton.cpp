@@ -94,7 +94,9 @@ std::size_t Newton::learn_run(const Batch& batch, std::size_t row, float* scores
 }
 
 double Newton::learn_centred(const Batch& batch, std::size_t row) {
+  const double before = seeded_ ? active_at_means() : 0.0;
   means_.meet(batch, row, forget_);
+  if (seeded_) intercept_ += scale_.value * (active_at_means() - before);
   for (const ColumnMeans::Change& change : means_.changes()) follow(change);
   for (const ColumnMeans::Beginning& beginning : means_.beginnings()) take_unit(beginning);
   const std::size_t size = means_.size();
@@ -105,12 +107,23 @@ double Newton::learn_centred(const Batch& batch, std::size_t row) {
   return learn(batch, at, batch.targets[row], batch.importance[row]);
 }
 
+// What the active features add where each column of a table is at its mean. Means of a few rows wander: a score by an
+// earlier model's weights, which knew the values as they are, must not wander with them. In the order of keys: that of
+// the set may be another one in a run that goes on.
+double Newton::active_at_means() const {
+  std::vector<ActiveSet::Entry> entries = active_.entries();
+  ActiveSet::sort_by_key(entries);
+  double sum = 0.0;
+  for (const ActiveSet::Entry& entry : entries) sum += static_cast<double>(entry.weight) * means_.mean(entry.key);
+  return sum;
+}
+
 void Newton::follow(const ColumnMeans::Change& change) {
   const std::uint32_t slot = active_.find(change.key, sketch_.home(change.key));
   if (slot == ActiveSet::kNone) return;
   const float weight = active_.weight(slot);
   Evidence known = evidence_of(slot);
-  intercept_ += scale_.value * static_cast<double>(weight) * change.by;
+  if (!seeded_) intercept_ += scale_.value * static_cast<double>(weight) * change.by;
   const double square = std::min(change.square, static_cast<double>(Evidence::kLargestSquare));
   known.scaled = static_cast<float>(known.scaled + known.count * square);
   set(slot, weight, known);
@@ -121,7 +134,7 @@ void Newton::take_unit(const ColumnMeans::Beginning& beginning) {
   const std::uint32_t slot = active_.find(beginning.key, sketch_.home(beginning.key));
   if (slot == ActiveSet::kNone) return;
   const Evidence known = evidence_of(slot);
-  const float share = known.share_of(beginning.value, std::min(Evidence::kFar, means_.farthest()));
+  const float share = known.share_of(beginning.value, farthest());
   const float scaled = std::max(known.count * beginning.variance, std::numeric_limits<float>::min());
   set(slot, active_.weight(slot) * share, {scaled, known.count});
 }
@@ -200,11 +213,15 @@ void Newton::read_numbers() {
     scaled[i] = numbers[1];
     counts[i] = numbers[2];
   }
-  const float far = std::min(Evidence::kFar, means_.farthest());
+  const float far = farthest();
   for (std::size_t i = 0; i < actives_; ++i)
     if (const float share = Evidence{scaled[i], counts[i]}.share_of(active_values_[i], far); share < 1.0F)
       weights[i] *= share;
 }
+
+// In units of a feature, what a value of it may be. Of a few rows a table's columns know how far one can be away; a
+// weight that is older must not shrink because these rows were near each other by chance.
+float Newton::farthest() const { return seeded_ ? Evidence::kFar : std::min(Evidence::kFar, means_.farthest()); }
 
 void Newton::write_numbers(float step) {
   float* table = active_.numbers(0);
@@ -379,6 +396,7 @@ void Newton::remember(const std::vector<ActiveSet::Entry>& left) {
 }
 
 void Newton::seed(Key key, const std::string& name, float weight) {
+  seeded_ = true;
   kept_.drop();  // of the rows before that weight there are none
   remember({});
   const std::uint32_t home = sketch_.home(key);

@@ -57,7 +57,9 @@
 //
 // Of a stream that is a table x is what a value is above the mean of its column (learn/column_means.hpp), in the pass
 // as in the fit, and 0 - m where a row has none. What is written is of the values as they are. Without an intercept
-// there is nothing that could take up the means, and nothing is taken off.
+// there is nothing that could take up the means, and nothing is taken off. In a run that began with an earlier model
+// the intercept follows the means, so that its weights score values as they are, and the first rows do not say how far
+// away a value may be.
 //
 // After the diagonal precisions of confidence-weighted learning and the importance-aware steps
 // of Vowpal Wabbit, brought into the memory of MISSION.
@@ -138,6 +140,7 @@ class Newton {
   };
   std::size_t learn_run(const Batch& batch, std::size_t row, float* scores);
   double learn_centred(const Batch& batch, std::size_t row);
+  double active_at_means() const;
   void follow(const ColumnMeans::Change& change);
   void take_unit(const ColumnMeans::Beginning& beginning);
   double learn(const Batch& batch, const Row& row, double target, double importance);
@@ -148,6 +151,7 @@ class Newton {
   void gather_evidence(double v, double sum);
   void forget_units();
   void use_units();
+  float farthest() const;
   void move(const RowLoss& loss, double h, double sum);
   void admit(const Batch& batch, const Row& row);
   void fade();
@@ -213,6 +217,7 @@ class Newton {
   std::uint64_t rows_ = 0;
   std::uint64_t prunes_ = 0;
   bool repeats_ = false;  // rows come that were learned before
+  bool seeded_ = false;   // with weights of an earlier model, which say more than the rows so far do
   ColumnMeans means_;
   KeptRows kept_;
   ActiveSet left_;                           // at the last prune, while rows are kept

@@ -20,7 +20,8 @@ void Newton::save(StateWriter& out) const {
                             scale_.value,
                             scale_.evidence,
                             static_cast<double>(repeats_),
-                            load_};
+                            load_,
+                            static_cast<double>(seeded_)};
   out.put("newton", std::span<const double>(numbers));
   const std::uint64_t counts[] = {rows_, prunes_};
   out.put("rows", std::span<const std::uint64_t>(counts));
@@ -41,7 +42,7 @@ void Newton::save(StateWriter& out) const {
 }
 
 void Newton::load(const StateReader& in) {
-  const auto numbers = of_size(in.doubles("newton"), 15, "newton");
+  const auto numbers = of_size(in.doubles("newton"), 16, "newton");
   intercept_ = numbers[0];
   intercept_evidence_ = numbers[1];
   prior_ = {numbers[2], numbers[7], numbers[8], numbers[9], numbers[10]};
@@ -53,6 +54,7 @@ void Newton::load(const StateReader& in) {
   scale_.evidence = numbers[12];
   repeats_ = numbers[13] != 0.0;
   load_ = static_cast<float>(numbers[14]);
+  seeded_ = numbers[15] != 0.0;
   const auto counts = of_size(in.words("rows"), 2, "rows");
   rows_ = counts[0];
   prunes_ = counts[1];
