@@ -437,6 +437,21 @@ def test_a_table_whose_shards_are_merged_scores_as_they_did():
     assert merged["newton"][0] - at_means(merged) == pytest.approx(np.mean(raw))
 
 
+@pytest.mark.parametrize("others", ["columns", "words", "row"])
+def test_a_merge_takes_columns_out_of_the_table_or_in_with_their_units(others):
+    cells, targets = far_from_zero(1_000)
+    table, other, both = (learner(5, "squared") for _ in range(3))
+    table.update(rows_of_all(cells, targets))
+    rows = {"columns": [[0, 1]] * 20, "words": [range(100, 130), range(200, 230)], "row": [range(5)]}[others]
+    for row in rows:
+        values = np.full(len(row), 10_000, np.float32)
+        starts, keys = np.array([0, len(row)], np.uint64), np.array(row, np.uint64)
+        other.update(Batch.from_arrays(starts, keys, values, np.zeros(1, np.float32)))
+    both.merge(Shards([table.state(), other.state()], [1_000, len(rows)]))
+    scores = both.update(rows_of_all(cells[:50], targets[:50]))
+    assert np.mean((scores - targets[:50]) ** 2) < 0.1 * targets.var()
+
+
 def at_means(state) -> float:
     """What the active features add where each column is at its mean."""
     means = dict(zip(state["table_keys"].tolist(), state["table_means"].tolist(), strict=True))

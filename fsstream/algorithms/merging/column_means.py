@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 ON, ROWS = 0, 1  # places in the array `table`, which native/learn/column_means.cpp writes
 COUNTS = 4  # numbers in it
+CENTRED = 2  # rows from which on means are taken off
+LARGEST_SQUARE = 1e26  # native/learn/evidence.hpp
 
 
 def columns_of(shards: Shards) -> dict[str, NDArray[Any]]:
@@ -51,21 +53,31 @@ def columns_of(shards: Shards) -> dict[str, NDArray[Any]]:
 def with_means_of(
     state: Mapping[str, NDArray[Any]], columns: Mapping[str, NDArray[Any]], intercept: int, scale: int
 ) -> dict[str, NDArray[Any]]:
-    """A state that scores rows as before when these are the means of its columns."""
+    """A state that scores rows as before when these are the means of its columns.
+
+    Units are of what is left of values: their squares grow by that of what a mean moved.
+    """
     keys = state["active_keys"]
-    moved = means_at(columns, keys) - means_at(state, keys)
+    moved = at(columns, "table_means", keys) - at(state, "table_means", keys)
     numbers = state["newton"].copy()
     numbers[intercept] += numbers[scale] * float(state["active_weights"].astype(np.float64) @ moved)
-    return {**state, "newton": numbers}
+    evidence = state["active_evidence"].reshape(-1, 2).astype(np.float64)
+    squares = np.minimum(moved**2, LARGEST_SQUARE)
+    if state["table"][ROWS] < CENTRED:  # and its one row was learned as it is
+        variances = np.minimum(at(columns, "table_variances", keys), LARGEST_SQUARE)
+        squares = np.where(variances > 0, variances, squares)
+        evidence[variances > 0, 0] = 0
+    evidence[:, 0] += evidence[:, 1] * squares
+    return {**state, "newton": numbers, "active_evidence": evidence.astype(np.float32).ravel()}
 
 
-def means_at(state: Mapping[str, NDArray[Any]], keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """What is taken off the values of some features: nothing before the second row of a table."""
-    means = np.zeros(len(keys))
-    if state["table"][ON] == 0 or state["table"][ROWS] < 2 or len(state["table_keys"]) == 0:
-        return means
+def at(state: Mapping[str, NDArray[Any]], name: str, keys: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """What the columns say of some features: 0 of others, and before the second row of a table."""
+    values = np.zeros(len(keys))
+    if state["table"][ON] == 0 or state["table"][ROWS] < CENTRED or len(state["table_keys"]) == 0:
+        return values
     order = np.argsort(state["table_keys"])
     places = order[np.minimum(np.searchsorted(state["table_keys"], keys, sorter=order), len(order) - 1)]
     found = state["table_keys"][places] == keys
-    means[found] = state["table_means"][places[found]]
-    return means
+    values[found] = state[name][places[found]]
+    return values
