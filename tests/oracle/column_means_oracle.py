@@ -28,7 +28,7 @@ class ColumnMeans:
     def meet(self, row: list[tuple[int, F]], importance: float, forget: float) -> dict[int, float]:
         """Take in a row; by key, by how much more is taken off its values from now on."""
         self.begun = {}
-        if not self.on or importance <= 0 or not (self.rows or row):
+        if not self.on or importance <= 0 or not (self.rows > 1 or row):
             return {}
         changes = {}
         before = {key for key, _ in row if key in self.columns}

@@ -494,6 +494,16 @@ def test_columns_that_are_active_from_the_first_row_on_have_the_unit_of_what_is_
     assert np.mean((scores[500:] - targets[500:]) ** 2) < 0.05 * targets.var()
 
 
+def test_a_table_whose_first_rows_are_of_zeros_is_one():
+    cells, targets = far_from_zero(1_000)
+    cells[[0, 2, 3]] = 0
+    ours, twin = learner(2, "squared"), NewtonOracle("squared", 2, 3, 64, 0, True)
+    scores = ours.update(rows_of_all(cells, targets))
+    assert ours.state()["table"][:2].tolist() == [1, 997]
+    expected = [twin.learn(range(5), row, y, 1.0) for row, y in zip(cells, targets.tolist(), strict=True)]
+    np.testing.assert_allclose(scores, expected, rtol=2e-3, atol=2e-3)
+
+
 @pytest.mark.parametrize("mean", [0, 1_000])
 def test_the_weights_of_an_earlier_model_outlast_the_first_rows_of_a_table(mean):
     losses = []

@@ -32,7 +32,7 @@ void ColumnMeans::meet(const Batch& batch, std::size_t row, double forget) {
   find_places(batch, row);
   const double importance = batch.importance[row];
   double share = 0.0;
-  if (importance > 0.0 && (rows_ > 0 || present_ > 0)) {
+  if (importance > 0.0 && (rows_ > 1 || present_ > 0)) {
     ++rows_;
     weight_ = forget * weight_ + importance;
     const bool adds = static_cast<double>(rows_ - 1) <= allowed();  // while none can have gone

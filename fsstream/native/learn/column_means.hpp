@@ -13,7 +13,7 @@
 // A column is what at most 2 + 3 t / 4 of t rows were without; what is not in the first twelve rows is none. The stream
 // is a table while of the entries after its first row more than two thirds are in columns that were known, less a sixth
 // of a row, as the second row can only know the first: more than half of it must. Text is none from its second row on,
-// and is learned as if nothing had been asked.
+// and is learned as if nothing had been asked. A row without entries is not one of the first two.
 //
 // The unit of a column that is not active is s: it is known here, and a pair of evidence may be two columns'. Of two
 // that met in one, the larger had the other's unit, and of 3,000 some outgrew all others. So is that of an active one
