@@ -71,6 +71,13 @@ class ColumnMeans {
   float farthest() const;
   // 0 for what is no column.
   double mean(Key key) const;
+  // Calls visit(key, mean) for every column, in the order in which they were met.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    if (!centred()) return;
+    for (const Column& column : columns_)
+      if (!column.gone) visit(column.key, column.mean);
+  }
   std::size_t bytes() const { return columns_.size() * kColumn; }
 
   void save(StateWriter& out) const;

@@ -108,13 +108,13 @@ double Newton::learn_centred(const Batch& batch, std::size_t row) {
 }
 
 // What the active features add where each column of a table is at its mean. Means of a few rows wander: a score by an
-// earlier model's weights, which knew the values as they are, must not wander with them. In the order of keys: that of
-// the set may be another one in a run that goes on.
+// earlier model's weights, which knew the values as they are, must not wander with them.
 double Newton::active_at_means() const {
-  std::vector<ActiveSet::Entry> entries = active_.entries();
-  ActiveSet::sort_by_key(entries);
   double sum = 0.0;
-  for (const ActiveSet::Entry& entry : entries) sum += static_cast<double>(entry.weight) * means_.mean(entry.key);
+  means_.for_each([&](Key key, double mean) {
+    const std::uint32_t slot = active_.find(key, sketch_.home(key));
+    if (slot != ActiveSet::kNone) sum += static_cast<double>(active_.weight(slot)) * mean;
+  });
   return sum;
 }
 
