@@ -1,19 +1,15 @@
 #include "learn/column_means.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
-#include "hash/mix.hpp"
 #include "learn/evidence.hpp"
 #include "learn/limits.hpp"
 
 namespace fsstream {
 
 namespace {
-
-constexpr std::size_t kFewest = 16;  // slots
 
 float left_of(double x, double mean) {
   constexpr double kLargest = std::numeric_limits<float>::max();
@@ -48,35 +44,12 @@ void ColumnMeans::meet(const Batch& batch, std::size_t row, double forget) {
   if (2 * gone_ <= columns_.size()) return;
   std::erase_if(columns_, [](const Column& column) { return column.gone; });
   gone_ = 0;
-  find_again();
+  number_again();
 }
 
-std::uint32_t ColumnMeans::place_of(Key key) const {
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t slot = mix64(key) & mask;; slot = (slot + 1) & mask) {
-    const std::uint32_t place = slots_[slot];
-    if (place == kNowhere || columns_[place].key == key) return place;
-  }
-}
-
-// Notes where the column's key finds it; false where another has that key.
-bool ColumnMeans::enter(std::uint32_t place) {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = mix64(columns_[place].key) & mask;
-  for (; slots_[slot] != kNowhere; slot = (slot + 1) & mask)
-    if (columns_[slots_[slot]].key == columns_[place].key) return false;
-  slots_[slot] = place;
-  return true;
-}
-
-bool ColumnMeans::find_again() {
-  const std::size_t size = std::bit_ceil(kFewest + 8 * columns_.size());
-  slots_.reserve(size);
-  slots_.set_size(size);
-  std::fill_n(slots_.data(), size, kNowhere);
-  bool differ = true;
-  for (std::uint32_t i = 0; i < columns_.size(); ++i) differ = enter(i) && differ;
-  return differ;
+void ColumnMeans::number_again() {
+  index_ = FeatureIndex();
+  for (const Column& column : columns_) index_.insert(column.key);
 }
 
 void ColumnMeans::find_places(const Batch& batch, std::size_t row) {
@@ -90,7 +63,7 @@ void ColumnMeans::find_places(const Batch& batch, std::size_t row) {
     if (values[j] == 0.0F) continue;
     ++present_;
     const bool is_next = next < columns_.size() && columns_[next].key == keys[j];
-    const std::uint32_t place = is_next ? next : place_of(keys[j]);
+    const std::uint32_t place = is_next ? next : index_.find(keys[j]);
     if (place == kNowhere) continue;
     next = place + 1;
     if (columns_[place].gone) continue;
@@ -112,12 +85,8 @@ void ColumnMeans::add_columns(const Batch& batch, std::size_t row) {
   const std::size_t first = batch.row_begin(row);
   for (std::size_t j = 0; j < places_.size(); ++j) {
     if (places_[j] != kNowhere || batch.values[first + j] == 0.0F) continue;
-    places_[j] = static_cast<std::uint32_t>(columns_.size());
-    columns_.push_back({batch.keys[first + j], 0.0, 0.0, rows_ - 1, true, false});
-    if (4 * columns_.size() > slots_.size())
-      find_again();
-    else
-      enter(places_[j]);
+    places_[j] = index_.insert(batch.keys[first + j]);
+    if (places_[j] == columns_.size()) columns_.push_back({batch.keys[first + j], 0.0, 0.0, rows_ - 1, true, false});
   }
 }
 
@@ -144,8 +113,7 @@ void ColumnMeans::stop() {
   places_.assign(places_.size(), kNowhere);
   columns_ = {};
   gone_ = 0;
-  slots_ = {};
-  find_again();
+  number_again();
 }
 
 // What is learned of a row, which has its share in the means of columns, if any.
@@ -211,7 +179,7 @@ float ColumnMeans::farthest() const {
 
 double ColumnMeans::mean(Key key) const {
   if (!centred()) return 0.0;
-  const std::uint32_t place = place_of(key);
+  const std::uint32_t place = index_.find(key);
   return place == kNowhere || columns_[place].gone ? 0.0 : columns_[place].mean;
 }
 
@@ -248,7 +216,8 @@ void ColumnMeans::load(const StateReader& in) {
     columns_.push_back({keys[i], means[i], variances[i], missing[i], false, false});
   }
   gone_ = 0;
-  check_state(find_again());
+  number_again();
+  check_state(index_.size() == columns_.size());
 }
 
 }  // namespace fsstream

@@ -29,13 +29,14 @@
 
 #include "core/batch.hpp"
 #include "core/buffer.hpp"
+#include "core/feature_index.hpp"
 #include "core/state.hpp"
 
 namespace fsstream {
 
 class ColumnMeans {
  public:
-  static constexpr std::uint32_t kNowhere = static_cast<std::uint32_t>(-1);
+  static constexpr std::uint32_t kNowhere = FeatureIndex::kNone;
 
   // What is taken off the values of a column has changed, but not with its mean.
   struct Change {
@@ -51,7 +52,7 @@ class ColumnMeans {
   };
 
   // Columns that take more bytes than there is room for are none.
-  ColumnMeans(bool wanted, std::size_t room) : on_(wanted), room_(room) { find_again(); }
+  ColumnMeans(bool wanted, std::size_t room) : on_(wanted), room_(room) {}
 
   // Whether the stream is a table so far as is known.
   bool on() const { return on_; }
@@ -97,7 +98,6 @@ class ColumnMeans {
 
   bool centred() const { return on_ && rows_ > 1; }
   double allowed() const { return 2.0 + 0.75 * static_cast<double>(rows_); }
-  std::uint32_t place_of(Key key) const;
   void find_places(const Batch& batch, std::size_t row);
   bool is_table();
   void add_columns(const Batch& batch, std::size_t row);
@@ -108,8 +108,7 @@ class ColumnMeans {
   void meet(Column& column, double x, double share);
   void let_go(Column& column);
   void stop();
-  bool find_again();
-  bool enter(std::uint32_t place);
+  void number_again();
 
   bool on_;
   std::size_t room_;
@@ -119,7 +118,7 @@ class ColumnMeans {
   std::uint64_t known_ = 0;  // of them those in columns
   std::vector<Column> columns_;
   std::size_t gone_ = 0;
-  Buffer<std::uint32_t> slots_;  // places of columns by their keys; a power of two, at most a quarter in use
+  FeatureIndex index_;  // places of columns
   // Of the row at hand; places of entries among the columns.
   std::size_t present_ = 0;  // entries that are not 0
   std::size_t found_ = 0;    // of them those in columns
