@@ -51,17 +51,16 @@ class Room:
     take is bounded by the number of its fields.
     """
 
-    def __init__(self, memory: int, block_size: int) -> None:
+    def __init__(self, memory: int) -> None:
         self._memory = memory
-        self.block_size = block_size
         self.most = max(resident_memory(), _STARTED) + memory + _PROGRAM  # bytes of the process
         self.per_entry = 0  # bytes that the learner needs for each entry of the longest row
 
-    def check(self, block: Block, entries: int) -> None:
-        """LimitError when rows of so many entries may not fit."""
+    def check(self, block: Block, entries: int, block_size: int) -> None:
+        """LimitError when rows of so many entries may not fit; blocks are meant to be of `block_size`."""
         needed, left = entries * (_ENTRY + self.per_entry), self.most - resident_memory()
         if needed > left:
-            is_record = len(block.data) > self.block_size  # else blocks are meant to be so long
+            is_record = len(block.data) > block_size  # else blocks are meant to be so long
             line = _longest_line(block) if is_record else block.first_line
             raise LimitError(
                 f"{block.source}:{line}: a {'record' if is_record else 'block'} of "

@@ -20,7 +20,7 @@ from fsstream.memory import Room
 from fsstream.numerics import np
 from fsstream.pipeline import Parsed, parse_blocks
 from fsstream.rows import RowSource
-from fsstream.sources import BLOCK_BYTES, PEEK_RECORDS, Input, Source, cut
+from fsstream.sources import PEEK_RECORDS, Input, Source, cut
 from fsstream.task import Labels
 from fsstream.text import to_bytes
 
@@ -50,11 +50,7 @@ class AnyReading(ABC):
         self.entries = 0
         self.notes: list[str] = []  # what a person should know: said once, kept for the summary
         self.digest = ""  # of the whole input, once it has been seen
-        self.room = (
-            Room(options.memory_bytes, options.block_size or BLOCK_BYTES)
-            if isinstance(options, SelectOptions)
-            else None
-        )
+        self.room = Room(options.memory_bytes) if isinstance(options, SelectOptions) else None
 
     @property
     @abstractmethod
@@ -150,8 +146,6 @@ class Reading(AnyReading):
             raise
         self.format: str = decided.name
         self.input.block_size = options.block_size or block_bytes(self.format)
-        if self.room is not None:
-            self.room.block_size = self.input.block_size
         self.bad.form = self.format
         self.format_why: str = decided.why
         self.format_options: FormatOptions = decided.options
@@ -226,7 +220,8 @@ class Reading(AnyReading):
 
     def _check_long(self, block: Block) -> None:
         if self.room is not None:
-            self.room.check(block, most_entries(self.format, self.format_options, block.data))
+            entries = most_entries(self.format, self.format_options, block.data)
+            self.room.check(block, entries, self.input.block_size)
 
     def _label_parser(self) -> Parser:
         """For a look at labels alone: of a long sequence nothing but its letters is counted."""

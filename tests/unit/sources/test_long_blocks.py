@@ -62,21 +62,21 @@ def test_a_long_block_is_in_flight_alone_and_let_go(threads: int) -> None:
 
 def test_what_does_not_fit_is_refused_before_it_is_parsed() -> None:
     block = Block("words", memoryview(LONG), 7, 0)
-    room = memory.Room(1 << 20, 1 << 19)
-    room.check(block, 1000)
+    room = memory.Room(1 << 20)
+    room.check(block, 1000, 1 << 19)
     room.per_entry = 1 << 20
     with pytest.raises(LimitError, match=r"words:7: a record of 2.1 MB with 1,000 features needs .*") as told:
-        room.check(block, 1000)
+        room.check(block, 1000, 1 << 19)
     assert told.value.hint is not None
     assert told.value.hint.startswith("raise --memory by ")
 
 
 def test_a_block_that_is_meant_to_be_long_is_no_record() -> None:
     """With --block-size 4MB hundreds of records were told of as one that is too long."""
-    room = memory.Room(1 << 20, 4 << 20)
+    room = memory.Room(1 << 20)
     room.per_entry = 1 << 20
     with pytest.raises(LimitError, match=r"words:6: a block of 2.1 MB with 1,000 features needs .*") as told:
-        room.check(Block("words", memoryview(b"short\n" + LONG), 6, 0), 1000)
+        room.check(Block("words", memoryview(b"short\n" + LONG), 6, 0), 1000, 4 << 20)
     assert told.value.hint == "lower --block-size"
 
 
