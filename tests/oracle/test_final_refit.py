@@ -14,7 +14,7 @@ from fsstream.errors import CorruptError, UsageError
 from tests.oracle.final_refit_oracle import refit
 from tests.oracle.newton_oracle import NewtonOracle
 from tests.oracle.test_mission import as_rows, batch_of, draw_rows, selected
-from tests.oracle.test_newton import draw_table
+from tests.oracle.test_tables import draw_table
 
 
 def learner(k: int, loss: str = "logistic", common: dict | None = None, **parameters) -> Mission:
