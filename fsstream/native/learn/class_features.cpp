@@ -5,7 +5,7 @@
 namespace fsstream {
 
 ClassFeatures::ClassFeatures(std::size_t capacity, std::size_t lanes)
-    : lanes_(lanes), keys_(capacity), rows_on_(lanes) {}
+    : lanes_(lanes), keys_(capacity), row_of_slot_(keys_.slots(), kNone), rows_on_(lanes) {}
 
 std::size_t ClassFeatures::bytes() const {
   std::size_t listed = 0;
@@ -21,14 +21,9 @@ std::size_t ClassFeatures::bytes_of(std::size_t features, std::size_t lanes) {
   return features * (kRow + 2 * kSlot + lanes * (sizeof(float) + 1));
 }
 
-void ClassFeatures::seat(std::uint32_t slot, Row row) {
-  if (slot >= row_of_slot_.size()) row_of_slot_.resize(slot + 1, kNone);
-  row_of_slot_[slot] = row;
-}
-
 ClassFeatures::Row ClassFeatures::add(Key key, std::uint32_t home, NameRef name) {
   const auto row = static_cast<Row>(size());
-  seat(keys_.insert(key, home, 0.0F, name), row);
+  row_of_slot_[keys_.insert(key, home, 0.0F, name)] = row;
   key_of_.push_back(key);
   weights_.resize(weights_.size() + lanes_);
   on_.resize(on_.size() + lanes_);
@@ -82,24 +77,34 @@ void ClassFeatures::fade(double factor) {
   for (Evidence& evidence : evidence_) evidence.fade(static_cast<float>(factor));
 }
 
-void ClassFeatures::take_rows(const std::vector<Row>& before) {
-  std::vector<Key> keys;
-  std::vector<float> weights;
-  std::vector<std::uint8_t> on;
-  std::vector<std::uint32_t> on_count;
-  std::vector<Evidence> evidence;
-  for (const Row row : before) {
-    keys.push_back(key_of_[row]);
-    weights.insert(weights.end(), weights_.data() + row * lanes_, weights_.data() + (row + 1) * lanes_);
-    on.insert(on.end(), on_.data() + row * lanes_, on_.data() + (row + 1) * lanes_);
-    on_count.push_back(on_count_[row]);
-    evidence.push_back(evidence_[row]);
+// In place: rows only move towards the beginning.
+void ClassFeatures::drop_idle_rows() {
+  Row left = 0;
+  for (Row row = 0; row < size(); ++row) {
+    if (idle(row)) continue;
+    key_of_[left] = key_of_[row];
+    on_count_[left] = on_count_[row];
+    evidence_[left] = evidence_[row];
+    if (left != row) {
+      std::copy_n(weights_.data() + row * lanes_, lanes_, weights_.data() + left * lanes_);
+      std::copy_n(on_.data() + row * lanes_, lanes_, on_.data() + left * lanes_);
+    }
+    ++left;
   }
-  key_of_ = std::move(keys);
-  weights_ = std::move(weights);
-  on_ = std::move(on);
-  on_count_ = std::move(on_count);
-  evidence_ = std::move(evidence);
+  key_of_.resize(left);
+  on_count_.resize(left);
+  evidence_.resize(left);
+  weights_.resize(left * lanes_);
+  on_.resize(left * lanes_);
+}
+
+// Tables that grow row by row would be moved to fresh pages over and over.
+void ClassFeatures::reserve(std::size_t rows) {
+  key_of_.reserve(rows);
+  on_count_.reserve(rows);
+  evidence_.reserve(rows);
+  weights_.reserve(rows * lanes_);
+  on_.reserve(rows * lanes_);
 }
 
 void ClassFeatures::save(StateWriter& out) const {

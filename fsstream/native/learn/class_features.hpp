@@ -73,16 +73,11 @@ class ClassFeatures {
   // Drops idle rows; the room becomes `capacity`.
   template <class HomeOf>
   void compact(std::size_t capacity, HomeOf home_of) {
-    std::vector<ActiveSet::Entry> kept;
-    std::vector<Row> before;
-    for (const ActiveSet::Entry& entry : keys_.entries()) {
-      const Row row = row_of_slot_[entry.slot];
-      if (idle(row)) continue;
-      kept.push_back(entry);
-      before.push_back(row);
-    }
+    std::vector<ActiveSet::Entry> kept = keys_.entries();
+    std::erase_if(kept, [this](const ActiveSet::Entry& entry) { return idle(row_of_slot_[entry.slot]); });
     keys_.rehouse(kept, capacity, home_of);
-    take_rows(before);
+    drop_idle_rows();
+    reserve(capacity);
     index(home_of);
   }
 
@@ -100,12 +95,12 @@ class ClassFeatures {
  private:
   template <class HomeOf>
   void index(HomeOf home_of) {
-    row_of_slot_.clear();
-    for (Row row = 0; row < size(); ++row) seat(keys_.find(key_of_[row], home_of(key_of_[row])), row);
+    row_of_slot_.assign(keys_.slots(), kNone);
+    for (Row row = 0; row < size(); ++row) row_of_slot_[keys_.find(key_of_[row], home_of(key_of_[row]))] = row;
     list_rows_on();
   }
-  void seat(std::uint32_t slot, Row row);
-  void take_rows(const std::vector<Row>& before);
+  void drop_idle_rows();
+  void reserve(std::size_t rows);
   void list_rows_on();
   std::size_t read_capacity(const StateReader& in, std::size_t most_bytes) const;
   void read_rows(const StateReader& in);

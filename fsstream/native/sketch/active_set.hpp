@@ -43,6 +43,8 @@ class ActiveSet {
   std::size_t size() const { return size_; }
   std::size_t capacity() const { return capacity_; }
   bool full() const { return size_ >= capacity_; }
+  // Every slot is below it.
+  std::size_t slots() const { return keys_.size(); }
   std::size_t bytes() const;
 
   // `home`: any well mixed 32 bits of the key, always the same for a key.
@@ -101,7 +103,7 @@ class ActiveSet {
   template <class HomeOf>
   void rehouse(const std::vector<Entry>& kept, std::size_t capacity, HomeOf home_of) {
     const std::vector<Saved> lifted = lift(kept);
-    allocate(capacity);
+    if (capacity != capacity_) allocate(capacity);
     put_back(lifted, home_of);
   }
 
