@@ -40,13 +40,12 @@ void EstimatedWeights::enter(const Row& row, std::size_t j) {
   if (active_.full()) prune();
 }
 
-// What the sketch says now decides who stays; returns them.
-std::vector<ActiveSet::Entry> EstimatedWeights::prune() {
-  std::vector<ActiveSet::Entry> all = active_.entries();
-  const Asked asked = ask(all);
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].weight = asked.estimates[i];
-  keep_best(all, [](const auto&) {});
-  return all;
+// What the sketch says now decides who stays; candidates_ are then these.
+void EstimatedWeights::prune() {
+  active_.list_entries(candidates_);
+  const Asked& asked = ask(candidates_);
+  for (std::size_t i = 0; i < candidates_.size(); ++i) candidates_[i].weight = asked.estimates[i];
+  keep_best([](std::span<const ActiveSet::Entry>) {});
 }
 
 void EstimatedWeights::shrink(double factor) {
@@ -64,9 +63,9 @@ void EstimatedWeights::attenuate(double factor) {
 
 // S <- f S + (1 - f) (sketch of the top k), by linearity; the top k keep their estimates.
 void EstimatedWeights::attenuate_others(double factor) {
-  std::vector<ActiveSet::Entry> kept = prune();
-  std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
-  for (const ActiveSet::Entry& entry : kept)
+  prune();
+  ActiveSet::sort_by_key(candidates_);
+  for (const ActiveSet::Entry& entry : candidates_)
     sketch_.add(entry.key, static_cast<float>(entry.weight * (1.0 / factor - 1.0)));
   threshold_ = static_cast<float>(threshold_ / factor);
   shrink(factor);

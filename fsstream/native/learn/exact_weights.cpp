@@ -59,16 +59,16 @@ void ExactWeights::enter(const Row& row, std::size_t j, float weight) {
 }
 
 void ExactWeights::prune() {
-  std::vector<ActiveSet::Entry> all = active_.entries();
-  keep_best(all, [this](std::vector<ActiveSet::Entry>& left) { hand_over(left); });
+  active_.list_entries(candidates_);
+  keep_best([this](std::span<ActiveSet::Entry> left) { hand_over(left); });
 }
 
 // What leaves gives the sketch what it does not know of it; like the keys of a row, all are read before
 // any is changed.
-void ExactWeights::hand_over(std::vector<ActiveSet::Entry>& left) {
+void ExactWeights::hand_over(std::span<ActiveSet::Entry> left) {
   ActiveSet::sort_by_key(left);
   const double ratio = scale_ / sketch_.scale();
-  Asked asked = ask(left);
+  Asked& asked = ask(left);
   for (std::size_t i = 0; i < left.size(); ++i)
     asked.estimates[i] = static_cast<float>(left[i].weight * ratio) - asked.estimates[i];
   sketch_.kernels().add(sketch_.rows(asked.hashed, 0), left.size(), asked.estimates.data());

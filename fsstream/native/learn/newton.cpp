@@ -287,11 +287,12 @@ void Newton::fade() {
 
 // The k best claims stay; the weakest of them is the threshold from now on.
 void Newton::prune() {
-  std::vector<ActiveSet::Entry> all = active_.entries();
+  std::vector<ActiveSet::Entry>& all = candidates_;
+  active_.list_entries(all);
   for (ActiveSet::Entry& entry : all)
     entry.weight = static_cast<float>(std::sqrt(std::sqrt(claim_of(entry.slot, entry.weight))));
   const auto home_of = [this](Key key) { return sketch_.home(key); };
-  active_.prune(all, k_, home_of, [this](std::vector<ActiveSet::Entry>& left) { leave(left); });
+  active_.prune(all, k_, home_of, [this](std::span<ActiveSet::Entry> left) { leave(left); });
   double weakest = all.empty() ? 0.0 : all.front().weight;
   for (const ActiveSet::Entry& entry : all) weakest = std::min(weakest, static_cast<double>(entry.weight));
   if (all.size() >= k_) threshold_ = fourth_power(weakest);
@@ -301,7 +302,7 @@ void Newton::prune() {
 
 // Weights as differences to what the sketch says, evidence where there is more of it than in the pair. One key
 // after the other: what meets in a cell is then counted once, and asking for the last gives its weight.
-void Newton::leave(std::vector<ActiveSet::Entry>& left) {
+void Newton::leave(std::span<ActiveSet::Entry> left) {
   ActiveSet::sort_by_key(left);
   if (kept_.whole()) remember(left);
   Buffer<Key> keys;
@@ -323,7 +324,7 @@ void Newton::leave(std::vector<ActiveSet::Entry>& left) {
 }
 
 // Only their names: what they weigh is in the sketch.
-void Newton::remember(const std::vector<ActiveSet::Entry>& left) {
+void Newton::remember(std::span<const ActiveSet::Entry> left) {
   const auto home_of = [this](Key key) { return sketch_.home(key); };
   left_.rehouse({}, kept_.whole() ? k_ : 1, home_of);
   for (const ActiveSet::Entry& entry : left)

@@ -156,8 +156,8 @@ class Newton {
   void admit(const Batch& batch, const Row& row);
   void fade();
   void prune();
-  void leave(std::vector<ActiveSet::Entry>& left);
-  void remember(const std::vector<ActiveSet::Entry>& left);
+  void leave(std::span<ActiveSet::Entry> left);
+  void remember(std::span<const ActiveSet::Entry> left);
   void keep(const Batch& batch);
   const FinalRefit* refit() const;
   double score_of_means() const;
@@ -182,6 +182,7 @@ class Newton {
   ActiveSet active_;  // w, P and C
   HashedKeys hashed_;
   HashedKeys leaving_;
+  std::vector<ActiveSet::Entry> candidates_;  // of a prune; kept for its room
   RunSlots slots_of_run_;
   // Of one row: its active features, and the others.
   std::size_t actives_ = 0;

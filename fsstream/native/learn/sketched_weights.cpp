@@ -74,15 +74,15 @@ std::size_t SketchedWeights<Sketch>::bytes() const {
 }
 
 template <class Sketch>
-typename SketchedWeights<Sketch>::Asked SketchedWeights<Sketch>::ask(const std::vector<ActiveSet::Entry>& entries) {
-  Buffer<Key> keys;
+typename SketchedWeights<Sketch>::Asked& SketchedWeights<Sketch>::ask(std::span<const ActiveSet::Entry> entries) {
+  Buffer<Key>& keys = asked_.keys;
+  keys.clear();
   keys.reserve(entries.size());
   for (const ActiveSet::Entry& entry : entries) keys.push_back(entry.key);
-  Asked asked;
-  sketch_.hash(keys.data(), keys.size(), asked.hashed);
-  asked.estimates.reserve(keys.size() + kSlack);
-  sketch_.kernels().estimate(sketch_.rows(asked.hashed, 0), keys.size(), asked.estimates.data());
-  return asked;
+  sketch_.hash(keys.data(), keys.size(), asked_.hashed);
+  asked_.estimates.reserve(keys.size() + kSlack);
+  sketch_.kernels().estimate(sketch_.rows(asked_.hashed, 0), keys.size(), asked_.estimates.data());
+  return asked_;
 }
 
 template <class Sketch>

@@ -49,19 +49,22 @@ class SketchedWeights : public Weights {
   // Counts features of the row that carry another name than they entered with.
   void check_names(const Row& row, const std::uint32_t* entries, std::size_t count);
 
-  // The k best of `all` stay; T becomes the smallest |weight| of them. `leaving(others)` as ActiveSet's.
+  // The k best of candidates_ stay, in there, too; T becomes the smallest |weight| of them. `leaving(others)` as
+  // ActiveSet's.
   template <class Leaving>
-  void keep_best(std::vector<ActiveSet::Entry>& all, Leaving leaving) {
-    active_.prune(all, k_, [this](Key key) { return sketch_.home(key); }, leaving);
-    if (all.size() >= k_) threshold_ = std::fabs(std::max_element(all.begin(), all.end(), LargerFirst())->weight);
+  void keep_best(Leaving leaving) {
+    active_.prune(candidates_, k_, [this](Key key) { return sketch_.home(key); }, leaving);
+    if (candidates_.size() >= k_)
+      threshold_ = std::fabs(std::max_element(candidates_.begin(), candidates_.end(), LargerFirst())->weight);
     ++prunes_;
   }
   // What the sketch says of the weights of some entries, in its cells' unit, and where they lie.
   struct Asked {
+    Buffer<Key> keys;
     HashedKeys hashed;
     Buffer<float> estimates;
   };
-  Asked ask(const std::vector<ActiveSet::Entry>& entries);
+  Asked& ask(std::span<const ActiveSet::Entry> entries);
   // Arrays that both kinds save.
   void save_shared(StateWriter& out, double first, double second) const;
   std::span<const double> load_shared(const StateReader& in);
@@ -76,6 +79,9 @@ class SketchedWeights : public Weights {
   Buffer<float> steps_;
   Buffer<std::uint32_t> slots_;
   Buffer<std::uint32_t> listed_;
+  // Of one prune; kept for their room.
+  std::vector<ActiveSet::Entry> candidates_;
+  Asked asked_;
   float threshold_ = 0.0F;  // T, in the unit of the stored weights it is compared with
   std::uint64_t prunes_ = 0;
 };
@@ -95,7 +101,7 @@ class EstimatedWeights final : public SketchedWeights<CountSketch> {
  private:
   float weight_of(const ActiveSet::Entry& entry) const override;
   void enter(const Row& row, std::size_t j);
-  std::vector<ActiveSet::Entry> prune();
+  void prune();
   void attenuate_others(double factor);
 
   // Gamma is applied every k rows, because the top k must be put back each time.
@@ -120,7 +126,7 @@ class ExactWeights final : public SketchedWeights<BlockSketch> {
   void add_others(const Row& row, float coefficient);
   void enter(const Row& row, std::size_t j, float weight);
   void prune();
-  void hand_over(std::vector<ActiveSet::Entry>& left);
+  void hand_over(std::span<ActiveSet::Entry> left);
 
   double scale_ = 1.0;  // true weight of an active feature = scale_ * stored weight
   RunSlots slots_of_run_;

@@ -66,11 +66,16 @@ NameRef ActiveSet::add_name(std::string_view name, Key key) {
 
 std::vector<ActiveSet::Entry> ActiveSet::entries() const {
   std::vector<Entry> found;
-  found.reserve(size_);
+  list_entries(found);
+  return found;
+}
+
+void ActiveSet::list_entries(std::vector<Entry>& out) const {
+  out.clear();
+  out.reserve(size_);
   for (std::uint32_t bucket = 0; bucket <= bucket_mask_; ++bucket)
     for (std::uint32_t slot = bucket * kBucket; slot < bucket * kBucket + used_[bucket]; ++slot)
-      found.push_back({keys_[slot], weight(slot), slot});
-  return found;
+      out.push_back({keys_[slot], weight(slot), slot});
 }
 
 void ActiveSet::scale_weights(double factor) {
@@ -88,32 +93,30 @@ void ActiveSet::check_name(std::uint32_t slot, const Batch& batch, std::size_t j
   if (collided_.size() < kReportedCollisions) collided_.emplace_back(std::move(known), std::string(met));
 }
 
-std::vector<ActiveSet::Entry> ActiveSet::split(std::vector<Entry>& all, std::size_t keep) {
+// The best go to the front; returns the others.
+std::span<ActiveSet::Entry> ActiveSet::part(std::span<Entry> all, std::size_t keep) {
   if (keep >= all.size()) return {};
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(keep);
-  std::nth_element(all.begin(), middle, all.end(), LargerFirst());
-  std::vector<Entry> left(middle, all.end());
-  all.erase(middle, all.end());
-  return left;
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(keep), all.end(), LargerFirst());
+  return all.subspan(keep);
 }
 
-void ActiveSet::sort_by_key(std::vector<Entry>& entries) {
+void ActiveSet::sort_by_key(std::span<Entry> entries) {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
 }
 
-std::vector<ActiveSet::Saved> ActiveSet::lift(const std::vector<Entry>& kept) {
-  std::vector<Saved> lifted;
-  lifted.reserve(kept.size());
+const std::vector<ActiveSet::Saved>& ActiveSet::lift(std::span<const Entry> kept) {
+  lifted_.clear();
+  lifted_.reserve(kept.size());
   NamePool compacted;
   for (const Entry& entry : kept) {
     NameRef ref = refs_[entry.slot];
     if (ref.stored()) ref = compacted.add(names_.stored(ref));
-    Saved& saved = lifted.emplace_back(Saved{entry.key, ref, {}});
+    Saved& saved = lifted_.emplace_back(Saved{entry.key, ref, {}});
     std::copy_n(numbers(entry.slot), stride_, saved.numbers.begin());
   }
   clear();
   names_ = std::move(compacted);
-  return lifted;
+  return lifted_;
 }
 
 void ActiveSet::clear() {

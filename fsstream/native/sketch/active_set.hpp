@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,6 +75,7 @@ class ActiveSet {
   Key key(std::uint32_t slot) const { return keys_[slot]; }
   std::string name(std::uint32_t slot) const { return names_.spell(refs_[slot], keys_[slot]); }
   std::vector<Entry> entries() const;
+  void list_entries(std::vector<Entry>& out) const;
   void scale_weights(double factor);
 
   // Counts it when the key in `slot` is met under another name than it came with.
@@ -85,24 +87,24 @@ class ActiveSet {
   const std::vector<std::pair<std::string, std::string>>& collided() const { return collided_; }
 
   // `all` are this set's entries, with the weights to judge by: the `keep` best stay, in `all` and in the
-  // set, with their own numbers. `leaving(others)` is called while the others are still there, in no
+  // set, with their own numbers. `leaving(others)` is called while the others are still there, a span of them in no
   // particular order. `home_of(key)` must give what insert was given.
   template <class HomeOf, class Leaving>
   void prune(std::vector<Entry>& all, std::size_t keep, HomeOf home_of, Leaving leaving) {
-    std::vector<Entry> left = split(all, keep);
-    leaving(left);
+    leaving(part(all, keep));
+    all.resize(std::min(all.size(), keep));
     put_back(lift(all), home_of);
   }
   template <class HomeOf>
   void prune(std::vector<Entry>& all, std::size_t keep, HomeOf home_of) {
-    prune(all, keep, home_of, [](const std::vector<Entry>&) {});
+    prune(all, keep, home_of, [](std::span<const Entry>) {});
   }
-  static void sort_by_key(std::vector<Entry>& entries);
+  static void sort_by_key(std::span<Entry> entries);
 
   // Only `kept` of this set's entries stay, in a table for another capacity.
   template <class HomeOf>
   void rehouse(const std::vector<Entry>& kept, std::size_t capacity, HomeOf home_of) {
-    const std::vector<Saved> lifted = lift(kept);
+    const std::vector<Saved>& lifted = lift(kept);
     if (capacity != capacity_) allocate(capacity);
     put_back(lifted, home_of);
   }
@@ -130,9 +132,9 @@ class ActiveSet {
   }
   void allocate(std::size_t capacity);
   void clear();
-  static std::vector<Entry> split(std::vector<Entry>& all, std::size_t keep);
+  static std::span<Entry> part(std::span<Entry> all, std::size_t keep);
   std::vector<Saved> read(const StateReader& in);
-  std::vector<Saved> lift(const std::vector<Entry>& kept);
+  const std::vector<Saved>& lift(std::span<const Entry> kept);
 
   std::size_t capacity_ = 0;
   std::uint32_t stride_;  // numbers a key, rounded up to a power of two
@@ -147,6 +149,7 @@ class ActiveSet {
   Pages<std::uint32_t> filter_;
   int filter_shift_ = 0;
   NamePool names_;
+  std::vector<Saved> lifted_;  // kept for its room: a set is pruned over and over
   std::uint64_t collisions_ = 0;
   std::vector<std::pair<std::string, std::string>> collided_;
 };
