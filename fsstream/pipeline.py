@@ -12,8 +12,8 @@ from __future__ import annotations
 import atexit
 import threading
 import time
-from collections import deque
 from dataclasses import dataclass, replace
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
@@ -52,11 +52,14 @@ class Parsed:
 class _Ticket:
     """The place of one Block in line: filled by a worker, awaited by the learner."""
 
+    __slots__ = ("batch", "error", "parsed", "pending")
+
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
-        self.parsed: Parsed | None = None  # None when ready: there are no more Blocks
+        self.parsed: Parsed | None = None  # None when filled: there are no more Blocks
         self.error: BaseException | None = None
-        self.ready = threading.Event()
+        self.pending = threading.Lock()  # let go when the ticket is filled
+        self.pending.acquire()
 
 
 def parse_blocks(
@@ -136,9 +139,10 @@ class _Workers:
         self._reuse = reuse
         self._turn = threading.Lock()  # held while a Block is read and its ticket queued
         self._batches = 2 * workers + 1
-        self._free: deque[Batch] = deque(parsing.batch() for _ in range(self._batches))
-        self._queue: deque[_Ticket] = deque()
-        self._changed = threading.Condition()
+        self._free: SimpleQueue[Batch | None] = SimpleQueue()  # None: nothing is to be read any more
+        for _ in range(self._batches):
+            self._free.put(parsing.batch())
+        self._queue: SimpleQueue[_Ticket] = SimpleQueue()
         self._stopped = False
         self._reading = False
         # Daemons: a worker that waits for a stalled pipe must not keep the program from ending.
@@ -164,9 +168,8 @@ class _Workers:
     def stop(self) -> None:
         """End the threads. What they have parsed may still be taken."""
         _AT_WORK.discard(self)
-        with self._changed:
-            self._stopped = True
-            self._changed.notify_all()
+        self._stopped = True
+        self._free.put(None)
         # One that reads is done in a moment, or waits for its input, maybe for ever: it is left behind then,
         # see cli.main. One left behind without need would be in the core when Python ends, and abort it.
         gives_up = time.monotonic() + _PATIENCE
@@ -176,10 +179,8 @@ class _Workers:
 
     def __iter__(self) -> Iterator[Parsed]:
         while True:
-            with self._changed:
-                self._changed.wait_for(lambda: bool(self._queue))
-                ticket = self._queue.popleft()
-            ticket.ready.wait()
+            ticket = self._queue.get()
+            ticket.pending.acquire()
             if ticket.error is not None:
                 raise ticket.error
             if ticket.parsed is None:
@@ -188,12 +189,7 @@ class _Workers:
             if self._reuse:
                 ticket.parsed.let_go()
             ticket.parsed = None
-            self._release(ticket.batch if self._reuse else self._parsing.batch())
-
-    def _release(self, batch: Batch) -> None:
-        with self._changed:
-            self._free.append(batch)
-            self._changed.notify_all()
+            self._free.put(ticket.batch if self._reuse else self._parsing.batch())
 
     def _work(self, parser: Parser) -> None:
         more = True
@@ -216,8 +212,12 @@ class _Workers:
         return more
 
     def _wait_until_free(self, batches: int) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: self._stopped or len(self._free) == batches)
+        """Only who reads, in its turn, takes batches: it may take them all, and put them back."""
+        taken: list[Batch | None] = []
+        while len(taken) < batches and not self._stopped:
+            taken.append(self._free.get())
+        for batch in taken:
+            self._free.put(batch)
 
     def _parse(self, parser: Parser, ticket: _Ticket) -> bool:
         """Fill the ticket; whether there is more behind it."""
@@ -228,16 +228,16 @@ class _Workers:
                 more = True
             except BaseException as error:
                 ticket.error = error
-        ticket.ready.set()  # from here on it is the learner's
+        ticket.pending.release()  # from here on it is the learner's
         return more
 
     def _next_ticket(self) -> _Ticket | None:
         """Read a Block into the next place in line; None when the run is over."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._stopped or bool(self._free))
-            if self._stopped:
-                return None
-            ticket = _Ticket(self._free.popleft())
+        batch = self._free.get()
+        if self._stopped or batch is None:
+            self._free.put(None)  # for the next one in turn
+            return None
+        ticket = _Ticket(batch)
         self._reading = True
         try:
             block = next(self._blocks, None)
@@ -245,10 +245,10 @@ class _Workers:
         except BaseException as error:
             ticket.error = error
         self._reading = False
-        with self._changed:
-            self._stopped = self._stopped or ticket.parsed is None
-            self._queue.append(ticket)
-            self._changed.notify_all()
+        if ticket.parsed is None:
+            self._stopped = True
+            self._free.put(None)
+        self._queue.put(ticket)
         return ticket
 
 
