@@ -2,7 +2,8 @@
 // inline functions of headers, which the linker might share with the rest.
 //
 // Blanks and colons are listed, then what is needed of each field is put beside the others', then names are hashed
-// and values made, eight fields at a time.
+// and values made, eight fields at a time. Where all fields in view are alike, as nearly always, the list alone says
+// where each one is; else they are told apart one by one.
 #include "parse/plain_fields.hpp"
 
 #if defined(__AVX512F__)
@@ -19,14 +20,25 @@ constexpr std::ptrdiff_t kLongestValue = 64;  // longer ones are not plain
 constexpr auto kLongestName = static_cast<std::ptrdiff_t>(kLongestPlainName);
 constexpr std::ptrdiff_t kLooked = 8192;  // bytes, however few marks are among them
 
+// What the marks say of the fields.
+enum class Layout : std::uint8_t {
+  kMixed,
+  kBare,    // blanks only: each field is a name
+  kPaired,  // colons and blanks in turns: each has a name and a value
+};
+
 struct Found {
-  std::uint32_t marks[kMarks + kView];  // counted from the first field
+  std::uint32_t ends[1 + kMarks + kView];  // the blank in front of the first field, then the marks, counted from it
+  Layout layout;
   // Of fields, of which there are no more than marks.
   alignas(64) std::uint64_t names[kMarks][2];  // the sixteen bytes from where a name begins
-  alignas(64) std::uint64_t values[kMarks];    // the eight bytes that a value ends with
+  alignas(64) std::uint64_t heads[kMarks];     // the eight bytes that a value begins with, of paired fields
+  alignas(64) std::uint64_t values[kMarks];    // and those that it ends with
   std::uint8_t digits[kMarks];                 // of those are digits
   std::uint8_t places[kMarks];                 // digits behind the point
   std::uint8_t lengths[kMarks];                // of values
+
+  std::uint32_t* marks() { return ends + 1; }
 };
 
 // White space, as isspace has it.
@@ -38,20 +50,31 @@ inline std::uint64_t blanks_of(__m512i bytes) {
 // Lists colons and blanks up to the line feed, or what no plain field has; `more` when neither was met.
 template <FieldShape kShape>
 inline std::size_t list_marks(const char* p, const char* last, Found& found, bool& more) {
-  std::uint32_t* end = found.marks;
+  std::uint32_t* const marks = found.marks();
+  std::uint32_t* end = marks;
+  marks[-1] = ~std::uint32_t{0};
   more = true;
+  bool bare = true;
+  bool paired = kShape != FieldShape::kWord;
   const char* const looked = last - p < kLooked ? last : p + kLooked;
-  for (const char* view = p; more && view < looked && end <= found.marks + kMarks - kView; view += kView) {
+  for (const char* view = p; more && view < looked && end <= marks + kMarks - kView; view += kView) {
     const __m512i bytes = _mm512_loadu_si512(view);
     const std::uint64_t blanks = blanks_of(bytes);
     const std::uint64_t feeds = bytes_equal(bytes, '\n');
     const std::uint64_t colons = kShape == FieldShape::kWord ? 0 : bytes_equal(bytes, ':');
     const std::uint64_t bars = kShape == FieldShape::kFeature ? bytes_equal(bytes, '|') : 0;
     const std::uint64_t listed = (blanks | colons) & up_to_first(feeds) & below_first(bars);
+    if constexpr (kShape != FieldShape::kWord) {
+      const std::uint64_t in_turns = std::uint64_t{0x5555555555555555} << ((end - marks) & 1);
+      const std::uint64_t kinds = _pext_u64(colons, listed);
+      bare = bare && kinds == 0;
+      paired = paired && kinds == _bzhi_u64(in_turns, static_cast<unsigned>(__builtin_popcountll(listed)));
+    }
     end = list_bits(listed, static_cast<std::uint32_t>(view - p), end);
     more = (feeds | bars) == 0;
   }
-  return static_cast<std::size_t>(end - found.marks);
+  found.layout = paired ? Layout::kPaired : bare && kShape != FieldShape::kPair ? Layout::kBare : Layout::kMixed;
+  return static_cast<std::size_t>(end - marks);
 }
 
 // Field i has the value that ends at `stop`, behind the colon, or none.
@@ -71,19 +94,92 @@ inline void put_value(Found& found, std::size_t i, const char* colon, const char
   found.lengths[i] = length;
 }
 
-// Fields from p on, which is moved behind them; `more` when another may follow.
+// Up to eight fields of one layout, from `first` on.
+struct Ends {
+  __m512i starts;
+  __m512i name_stops;
+  __m512i stops;
+};
+
+template <bool kValued>
+inline Ends ends_of(const std::uint32_t* marks, std::size_t first) {
+  const __m512i low = all_words(0xffffffff);
+  const auto behind = [](__m512i blanks) { return _mm512_add_epi32(blanks, _mm512_set1_epi32(1)); };
+  if constexpr (kValued) {
+    const __m512i both = _mm512_loadu_si512(marks + 2 * first);
+    const __m512i starts = _mm512_and_si512(behind(_mm512_loadu_si512(marks + 2 * first - 1)), low);
+    return {starts, _mm512_and_si512(both, low), _mm512_srli_epi64(both, 32)};
+  } else {
+    const auto eight = [](const std::uint32_t* from) {
+      return _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+    };
+    const __m512i stops = eight(marks + first);
+    return {_mm512_and_si512(behind(eight(marks + first - 1)), low), stops, stops};
+  }
+}
+
+inline void store_bytes(std::uint8_t* out, __m512i words) {
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), _mm512_cvtepi64_epi8(words));
+}
+
+// put_value of up to eight fields.
+template <bool kValued>
+inline void put_values(Found& found, std::size_t first, const Ends& ends) {
+  if constexpr (!kValued) {
+    _mm512_store_si512(found.values + first, all_words(std::uint64_t{'1'} << 56));
+    store_bytes(found.digits + first, all_words(1));
+    store_bytes(found.places + first, _mm512_setzero_si512());
+    return;
+  }
+  const __m512i sizes = _mm512_sub_epi64(_mm512_sub_epi64(ends.stops, ends.name_stops), all_words(1));
+  const __m512i two = _mm512_and_si512(_mm512_load_si512(found.heads + first), all_words(0xffff));
+  const __mmask8 zero_point = _mm512_cmpeq_epi64_mask(two, all_words('0' | '.' << 8));
+  const __m512i digits = _mm512_mask_sub_epi64(sizes, zero_point, sizes, all_words(2));
+  store_bytes(found.digits + first, digits);
+  store_bytes(found.places + first, _mm512_maskz_mov_epi64(zero_point, digits));
+  store_bytes(found.lengths + first, sizes);
+}
+
+// All `count` fields of one layout; false when one of them is not plain.
+template <FieldShape kShape, bool kValued>
+bool lay_out(const char* origin, const char* text, std::size_t count, Found& found, TextRef* names) {
+  const std::uint32_t* const marks = found.marks();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t* mark = marks + (kValued ? 2 * i : i);
+    std::memcpy(found.names[i], origin + (mark[-1] + 1), sizeof found.names[i]);
+    if constexpr (!kValued) continue;
+    found.heads[i] = eight_bytes(origin + mark[0] + 1);
+    found.values[i] = eight_bytes(origin + mark[1] - 8);
+  }
+  const __m512i offset = all_words(static_cast<std::uint64_t>(origin - text));
+  __mmask8 odd = 0;
+  for (std::size_t first = 0; first < count; first += kEight) {
+    const __mmask8 lanes = first_lanes(count - first);
+    const Ends ends = ends_of<kValued>(marks, first);
+    const __m512i sizes = _mm512_sub_epi64(ends.name_stops, ends.starts);
+    const __m512i values = _mm512_sub_epi64(ends.stops, ends.name_stops);
+    odd = static_cast<__mmask8>(
+        odd | _mm512_mask_cmpge_epu64_mask(lanes, _mm512_sub_epi64(sizes, all_words(1)), all_words(kLongestName)) |
+        _mm512_mask_cmpgt_epu64_mask(lanes, values, all_words(kLongestValue)));
+    const __m512i refs = _mm512_or_si512(_mm512_slli_epi64(sizes, 32), _mm512_add_epi64(ends.starts, offset));
+    _mm512_mask_storeu_epi64(names + first, lanes, refs);
+    if constexpr (kShape != FieldShape::kWord) put_values<kValued>(found, first, ends);
+  }
+  return odd == 0;
+}
+
+// Fields whatever their layout, up to one that is not plain.
 template <FieldShape kShape>
-std::size_t find_fields(const char*& p, const char* last, const char* text, Found& found, TextRef* names, bool& more) {
+std::size_t tell_apart(const char*& p, const char* text, std::size_t marks, Found& found, TextRef* names, bool& more) {
   const char* const origin = p;
-  const std::size_t marks = list_marks<kShape>(p, last, found, more);
   std::size_t count = 0;
   for (std::size_t i = 0; i < marks; ++i) {
-    const char* name_stop = origin + found.marks[i];
+    const char* name_stop = origin + found.marks()[i];
     const char* stop = name_stop;
     if (kShape != FieldShape::kWord && *name_stop == ':') {
       do {
         name_stop = stop;
-        stop = origin + found.marks[++i];
+        stop = origin + found.marks()[++i];
       } while (kShape == FieldShape::kPair && i < marks && *stop == ':');
       if (i == marks) break;
     }
@@ -104,6 +200,23 @@ std::size_t find_fields(const char*& p, const char* last, const char* text, Foun
     ++count;
     p = stop + 1;
   }
+  return count;
+}
+
+// Fields from p on, which is moved behind them; `more` when another may follow.
+template <FieldShape kShape>
+std::size_t find_fields(const char*& p, const char* last, const char* text, Found& found, TextRef* names, bool& more) {
+  const char* const origin = p;
+  const std::size_t marks = list_marks<kShape>(p, last, found, more);
+  const bool paired = found.layout == Layout::kPaired;
+  std::size_t count = paired ? marks / 2 : marks;
+  const bool alike =
+      count != 0 && (paired ? lay_out<kShape, true>(p, text, count, found, names)
+                            : found.layout == Layout::kBare && lay_out<kShape, false>(p, text, count, found, names));
+  if (alike)
+    p += found.marks()[(paired ? 2 * count : count) - 1] + 1;
+  else
+    count = tell_apart<kShape>(p, text, marks, found, names, more);
   more = more && p < last && p != origin;
   if (p != origin && p[-1] == '\n') --p;
   return count;
