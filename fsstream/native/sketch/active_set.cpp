@@ -82,9 +82,8 @@ void ActiveSet::scale_weights(double factor) {
   for (std::size_t i = 0; i < weights_.size(); i += stride_) weights_[i] = static_cast<float>(weights_[i] * factor);
 }
 
-void ActiveSet::check_name(std::uint32_t slot, const Batch& batch, std::size_t j) {
-  const NameRef& ref = refs_[slot];
-  if (batch.naming == Naming::kText && ref.stored() && names_.is(ref, batch.view(batch.names[j]))) return;
+// However they are spelled.
+void ActiveSet::compare_names(std::uint32_t slot, const Batch& batch, std::size_t j) {
   std::string scratch;
   const std::string_view met = batch.name(j, scratch);
   std::string known = name(slot);

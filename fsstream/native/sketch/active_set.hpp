@@ -79,7 +79,16 @@ class ActiveSet {
   void scale_weights(double factor);
 
   // Counts it when the key in `slot` is met under another name than it came with.
-  void check_name(std::uint32_t slot, const Batch& batch, std::size_t j);
+  void check_name(std::uint32_t slot, const Batch& batch, std::size_t j) {
+    const NameRef& ref = refs_[slot];
+    const bool same = batch.naming == Naming::kText && ref.stored() && names_.is(ref, batch.view(batch.names[j]));
+    if (!same) compare_names(slot, batch, j);
+  }
+  // Asks the caches for what check_name will look at.
+  void warm_up_check(std::uint32_t slot, const Batch& batch, std::size_t j) const {
+    __builtin_prefetch(refs_.data() + slot);
+    if (batch.naming == Naming::kText) __builtin_prefetch(batch.view(batch.names[j]).data());
+  }
   // True when entries of the batch must be checked: keys that spell their names cannot differ.
   bool must_check(const Batch& batch) const { return batch.naming == Naming::kText || stored_names_ != 0; }
   std::uint64_t collisions() const { return collisions_; }
@@ -130,6 +139,7 @@ class ActiveSet {
       std::copy_n(saved.numbers.begin(), stride_, numbers(slot));
     }
   }
+  void compare_names(std::uint32_t slot, const Batch& batch, std::size_t j);
   void allocate(std::size_t capacity);
   void clear();
   static std::span<Entry> part(std::span<Entry> all, std::size_t keep);
