@@ -17,7 +17,7 @@ class ApplyOptions(InputOptions):
     applied: ClassVar[str] = "model"
     needs_labels: ClassVar[bool] = False
     model: str = ""
-    output: str | None = option(None, "write to a file", kind="path", group=OUT)
+    output: str | None = option(None, "write to a file instead of standard output", kind="path", group=OUT)
 
     def check(self) -> None:
         super().check()
@@ -42,7 +42,7 @@ class TransformOptions(ApplyOptions):
     )
     products: bool | None = option(
         None,
-        "a*b in a selection is a product of two features, or a name like others; a model says so itself",
+        "whether a*b in a selection is a product of two features, or a name like others; a model says which",
         kind="flag",
         group=IN,
     )

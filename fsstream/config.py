@@ -50,26 +50,56 @@ class InputOptions:
     needs_labels: ClassVar[bool] = True
 
     inputs: tuple[str, ...] = ()
-    format: str = option("auto", "format of the records", choices=FORMATS, group=IN)
-    ngrams: int = option(1, "tokens: also count word n-grams up to N", kind="integer", low=1, group=IN)
-    kmer: int | None = option(None, "length of k-mers, up to 32", kind="integer", low=1, group=IN)
+    format: str = option(
+        "auto", "what the records look like; auto decides from the first 10,000", choices=FORMATS, group=IN
+    )
+    ngrams: int = option(1, "tokens: runs of 2 to N words are features, too", kind="integer", low=1, group=IN)
+    kmer: int | None = option(
+        None,
+        "seq, fasta, fastq: features are words of N letters, 32 at most",
+        kind="integer",
+        low=1,
+        group=IN,
+    )
     canonical: bool | None = option(
-        None, "a k-mer and its reverse complement are one feature (no default)", kind="flag", group=IN
-    )
+        None, "with --kmer: count a k-mer and its reverse complement as one feature, or as two; no default",
+        kind="flag", group=IN,
+    )  # fmt: skip
     labels: str | None = option(
-        None, "fasta, fastq: table of record id or file name, TAB, label", kind="path", group=IN
+        None, "fasta, fastq: the labels, a table of record id or file name, TAB, label", kind="path", group=IN
     )
-    targets: str | None = option(None, "columns: one label a line, for each sample", kind="path", group=IN)
-    label_column: str | None = option(None, "tables, jsonl: name (or number) of the label", group=IN)
-    no_header: bool = option(False, "csv, tsv: columns are c1, c2, ...", kind="switch", group=IN)
-    numeric: tuple[str, ...] = option((), "csv, tsv, parquet: columns of numbers", kind="list", group=IN)
-    categorical: tuple[str, ...] = option((), "csv, tsv, parquet: columns of words", kind="list", group=IN)
-    keep: tuple[str, ...] = option((), "keep only features that match the pattern", kind="list", group=IN)
-    ignore: tuple[str, ...] = option((), "drop features that match the pattern", kind="list", group=IN)
-    normalize: str = option("none", "scale rows to unit length", choices=("none", "l2"), group=IN)
+    targets: str | None = option(
+        None, "columns: the labels of the samples, one a line", kind="path", group=IN
+    )
+    label_column: str | None = option(
+        None, "tables, jsonl: the column or key of the labels (default: label; in tables else the first)",
+        group=IN,
+    )  # fmt: skip
+    no_header: bool = option(
+        False, "csv, tsv: the first line is data; columns are called c1, c2, ...", kind="switch", group=IN
+    )
+    numeric: tuple[str, ...] = option(
+        (), "csv, tsv, parquet: a column that holds numbers, by name or number from 1; may be repeated, or "
+        "hold several with commas", kind="list", group=IN, metavar="COLUMNS",
+    )  # fmt: skip
+    categorical: tuple[str, ...] = option(
+        (), "csv, tsv, parquet: the same of a column that holds words: each different cell is a feature",
+        kind="list", group=IN, metavar="COLUMNS",
+    )  # fmt: skip
+    keep: tuple[str, ...] = option(
+        (), "use no features but those whose names match, such as 'age*'; may be repeated",
+        kind="list", group=IN, metavar="PATTERN",
+    )  # fmt: skip
+    ignore: tuple[str, ...] = option(
+        (), "leave out features whose names match; may be repeated, and goes before --keep",
+        kind="list", group=IN, metavar="PATTERN",
+    )  # fmt: skip
+    normalize: str = option(
+        "none", "l2: divide the values of each row by its Euclidean length", choices=("none", "l2"), group=IN
+    )
     threads: int | None = option(
         None,
-        "threads to use; changes the speed, never the result",
+        "threads to use; changes the speed, never the result (default: the cores there are, at most 4)",
         kind="integer",
         low=1,
         high=1024,
@@ -77,18 +107,31 @@ class InputOptions:
     )
     block_size: int | None = option(
         None,
-        "bytes read at a time; never the result (default: 1 MB, of sequences 128 KB)",
+        "bytes read at a time; changes speed and memory, never the result (default: 512 KiB, of sequences "
+        "64 KiB)",
         kind="size",
         low=1,
         high=MOST_BLOCK,
         group=WITH,
     )
-    on_bad_line: str = option("stop", "what a bad record does", choices=("stop", "skip"), group=OUT)
-    max_bad: int | None = option(None, "most bad records to skip", kind="integer", low=0, group=OUT)
-    bad_lines: str | None = option(None, "copy skipped records to a file", kind="path", group=OUT)
-    progress: bool | None = option(None, "show progress (default: on a terminal)", kind="flag", group=OUT)
-    quiet: bool = option(False, "only errors", kind="switch", group=OUT)
-    verbose: bool = option(False, "say what was decided", kind="switch", group=OUT)
+    on_bad_line: str = option(
+        "stop", "at a malformed record: end with exit 3, or leave it out and count it",
+        choices=("stop", "skip"), group=OUT,
+    )  # fmt: skip
+    max_bad: int | None = option(
+        None, "with --on-bad-line skip: end with exit 3 after more than N (default: no limit)",
+        kind="integer", low=0, group=OUT,
+    )  # fmt: skip
+    bad_lines: str | None = option(
+        None, "with --on-bad-line skip: copy what was left out to a file", kind="path", group=OUT
+    )
+    progress: bool | None = option(
+        None, "show how far the run is (default: on a terminal)", kind="flag", group=OUT
+    )
+    quiet: bool = option(False, "print nothing but errors", kind="switch", group=OUT)
+    verbose: bool = option(
+        False, "also print what was read and decided, the time and the memory", kind="switch", group=OUT
+    )
 
     @property
     def thread_count(self) -> int:
@@ -149,64 +192,110 @@ class SelectOptions(InputOptions):
     """Everything `fsstream select` can be told. None: not given."""
 
     groups: str | tuple[tuple[str, tuple[str, ...]], ...] | None = option(
-        None, "fgm: table of feature, TAB, group", kind="table", group=IN
+        None, "fgm: --k counts groups of features; a table of feature, TAB, group", kind="table", group=IN
     )
-    class_weight: tuple[str, ...] = option((), "LABEL=W: weight of a class's rows", kind="list", group=IN)
-    shuffle: bool = option(False, "learn what is spooled in a fresh seeded order", kind="switch", group=IN)
-    algo: str = option("mission", "the backend; see `fsstream algos`", group=LEARN)
+    class_weight: tuple[str, ...] = option(
+        (), "count rows with this label W times; may be repeated", kind="list", group=IN, metavar="LABEL=W"
+    )
+    shuffle: bool = option(
+        False, "copy the rows to disk first, and learn them in a random order, which follows from --seed",
+        kind="switch", group=IN,
+    )  # fmt: skip
+    algo: str = option("mission", "the backend; `fsstream algos` lists them", group=LEARN)
     k: int | None = option(
-        None, "number of features to select", kind="integer", low=1, high=2**40, group=LEARN
-    )
-    loss: str = option("auto", "what is minimised", choices=LOSSES, group=LEARN)
+        None, "how many features to select, for each class where there are more than two; no default",
+        kind="integer", low=1, high=2**40, group=LEARN,
+    )  # fmt: skip
+    loss: str = option(
+        "auto", "what is minimised; auto decides from the labels: two, several classes, or numbers",
+        choices=LOSSES, group=LEARN,
+    )  # fmt: skip
     passes: int | None = option(
-        None, "times the data is read", kind="integer", low=1, high=2**31, group=LEARN
+        None, "how often the data is read, at most (default: once with most backends)",
+        kind="integer", low=1, high=2**31, group=LEARN,
+    )  # fmt: skip
+    learning_rate: float | None = option(
+        None, "size of a step (default: the backend finds it, or 0.5)", kind="number", low=0, group=LEARN
     )
-    learning_rate: float | None = option(None, "size of a step", kind="number", low=0, group=LEARN)
-    l1: float | None = option(None, "weight of the l1 penalty", kind="number", low=0, group=LEARN)
-    l2: float | None = option(None, "weight of the l2 penalty", kind="number", low=0, group=LEARN)
-    intercept: bool | None = option(None, "learn a constant beside the k features", kind="flag", group=LEARN)
-    init: str | None = option(None, "start from a model (yesterday's)", kind="path", group=LEARN)
+    l1: float | None = option(
+        None, "weight of the penalty on |w|: larger selects fewer features", kind="number", low=0, group=LEARN
+    )
+    l2: float | None = option(
+        None, "weight of the penalty on w^2: larger makes smaller weights", kind="number", low=0, group=LEARN
+    )
+    intercept: bool | None = option(
+        None,
+        "learn a constant beside the features (default: as the backend has it)",
+        kind="flag",
+        group=LEARN,
+    )
+    init: str | None = option(
+        None, "go on from a model, such as yesterday's", kind="path", group=LEARN, metavar="MODEL"
+    )
     seed: int = option(
         0,
-        "of sketch cells, shuffles and draws; what draws nothing is the same for each",
+        "decides all that is random: hashing in sketches, shuffles, draws",
         kind="integer",
         low=0,
         high=2**64 - 1,
         group=LEARN,
     )
-    set: tuple[str, ...] = option((), "KEY=VALUE: any parameter of the backend", kind="list", group=LEARN)
-    max_classes: int = option(1000, "most classes to accept", kind="integer", low=2, high=2**31, group=LEARN)
+    set: tuple[str, ...] = option(
+        (), "a parameter of the backend, as `fsstream algos NAME` lists them; may be repeated",
+        kind="list", group=LEARN, metavar="KEY=VALUE",
+    )  # fmt: skip
+    max_classes: int = option(
+        1000, "end with exit 4 when there are more labels", kind="integer", low=2, high=2**31, group=LEARN
+    )
     patience: int | None = option(
-        None, "stop after N passes without a better --valid loss", kind="integer", low=1, group=LEARN
-    )
+        None, "stop after N passes in which the loss on --valid got no better, and keep the best pass",
+        kind="integer", low=1, group=LEARN,
+    )  # fmt: skip
     memory: int | None = option(
-        None, "most memory to use (default: 1 GB or a quarter)", kind="size", high=2**62, group=WITH
-    )
+        None, "limit of memory, such as 256MB; the program itself takes up to 64 MB besides (default: 1 GB "
+        "or a quarter of the machine, the smaller)", kind="size", high=2**62, group=WITH,
+    )  # fmt: skip
     workers: int | None = option(
-        None, "workers of the method (asy-os)", kind="integer", low=1, high=65_536, group=WITH
-    )
+        None, "asy-os: workers of the method; they change the result", kind="integer", low=1, high=65_536,
+        group=WITH,
+    )  # fmt: skip
     engine: str = option(
         "local", "what runs the workers: this machine (ray is refused: not built yet)",
         choices=("local", "ray"), group=WITH,
     )  # fmt: skip
     address: str | None = option(None, "of a cluster, for --engine ray", group=WITH)
-    spool_dir: str | None = option(None, "folder for data that is read again", kind="path", group=WITH)
-    output: str | None = option(None, "write the selection to a file", kind="path", group=OUT)
-    model: str | None = option(None, "write a model for predict and --init", kind="path", group=OUT)
-    summary: str | None = option(None, "write what happened as JSON", kind="path", group=OUT)
+    spool_dir: str | None = option(
+        None, "where data that must be read again is kept during the run (default: the system's temporary "
+        "folder)", kind="path", group=WITH, metavar="FOLDER",
+    )  # fmt: skip
+    output: str | None = option(
+        None, "write the selection to a file instead of standard output; .csv and .parquet select that form",
+        kind="path", group=OUT,
+    )  # fmt: skip
+    model: str | None = option(
+        None, "write a model, for predict, evaluate, transform, merge and --init", kind="path", group=OUT
+    )
+    summary: str | None = option(
+        None, "write options, counts, losses and times as JSON, also for `fsstream report`", kind="path",
+        group=OUT,
+    )  # fmt: skip
     with_state: bool = option(
-        False, "put all the learner knows into --model, for an exact `--init` and `fsstream merge`",
+        False, "put all the learner knows into --model, so that --init and `fsstream merge` are exact",
         kind="switch", group=OUT,
     )  # fmt: skip
-    valid: str | None = option(None, "file to validate on after each pass", kind="path", group=OUT)
+    valid: str | None = option(
+        None, "a labelled file that is scored after each pass, never learned", kind="path", group=OUT
+    )
     checkpoint: str | None = option(
         None, "save the run there now and then, and when it is stopped, for `fsstream resume`", kind="path",
         group=OUT,
     )  # fmt: skip
     checkpoint_every: float | None = option(
-        None, "how often: 60s, or each 1GB of data (default: 60s)", kind="interval", group=OUT
+        None, "how often to save: 60s, or each 1GB of data (default: 60s)", kind="interval", group=OUT
     )
-    lock: str | None = option(None, "exit 75 at once when another run holds it", kind="path", group=OUT)
+    lock: str | None = option(
+        None, "end at once with exit 75 when another run holds this file", kind="path", group=OUT
+    )
 
     @property
     def memory_bytes(self) -> int:

@@ -28,13 +28,15 @@ def option(
     low: float | None = None,
     high: float | None = None,
     group: str = "",
+    metavar: str | None = None,
 ) -> Any:
     """A field that is also a flag.
 
     Kinds: text, integer, number, size, interval, flag, switch, path, list; table: a path or mapping.
+    `metavar` is what --help calls the value, where the kind alone would not tell what it is.
     """
     metadata = {"doc": doc, "kind": kind, "choices": tuple(choices or ()), "low": low, "high": high}
-    metadata["group"] = group
+    metadata |= {"group": group, "metavar": metavar}
     return dataclasses.field(default=default, metadata=metadata)
 
 

@@ -16,19 +16,38 @@ class ResumeOptions:
 
     checkpoint_file: str = ""
     inputs: tuple[str, ...] = ()
-    threads: int | None = option(None, "threads to use", kind="integer", low=1, high=1024, group=WITH)
-    spool_dir: str | None = option(None, "folder for data that is read again", kind="path", group=WITH)
-    output: str | None = option(None, "write the selection to a file", kind="path", group=OUT)
-    model: str | None = option(None, "write a model for predict and --init", kind="path", group=OUT)
-    summary: str | None = option(None, "write what happened as JSON", kind="path", group=OUT)
+    threads: int | None = option(
+        None,
+        "threads to use; changes the speed, never the result",
+        kind="integer",
+        low=1,
+        high=1024,
+        group=WITH,
+    )
+    spool_dir: str | None = option(
+        None, "where data that must be read again is kept", kind="path", group=WITH, metavar="FOLDER"
+    )
+    output: str | None = option(None, "write the selection to another file", kind="path", group=OUT)
+    model: str | None = option(
+        None, "write a model, also where the run was to write none", kind="path", group=OUT
+    )
+    summary: str | None = option(
+        None, "write options, counts, losses and times as JSON", kind="path", group=OUT
+    )
     checkpoint: str | None = option(None, "save to another file than CHECKPOINT", kind="path", group=OUT)
     checkpoint_every: float | None = option(
-        None, "how often: 60s, or each 1GB of data", kind="interval", group=OUT
+        None, "how often to save: 60s, or each 1GB of data", kind="interval", group=OUT
     )
-    lock: str | None = option(None, "exit 75 at once when another run holds it", kind="path", group=OUT)
-    progress: bool | None = option(None, "show progress (default: on a terminal)", kind="flag", group=OUT)
-    quiet: bool = option(False, "only errors", kind="switch", group=OUT)
-    verbose: bool = option(False, "say what was decided", kind="switch", group=OUT)
+    lock: str | None = option(
+        None, "end at once with exit 75 when another run holds this file", kind="path", group=OUT
+    )
+    progress: bool | None = option(
+        None, "show how far the run is (default: on a terminal)", kind="flag", group=OUT
+    )
+    quiet: bool = option(False, "print nothing but errors", kind="switch", group=OUT)
+    verbose: bool = option(
+        False, "also print what was read and decided, the time and the memory", kind="switch", group=OUT
+    )
 
     def check(self) -> None:
         """Raise UsageError for what can be known to be wrong before any file is opened."""

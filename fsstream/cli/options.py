@@ -25,6 +25,7 @@ _VARIABLE = "FSSTREAM_"  # that an option's name in the environment begins with
 _OTHER_VARIABLES = {"FSSTREAM_CONFIG", "FSSTREAM_ISA"}  # the second is of the native core
 _INPUT_IS_OPTIONAL = ("plan", "resume")
 _SHORT = {"quiet": "-q", "verbose": "-v", "output": "-o"}
+_METAVARS = {"integer": "N", "number": "X", "path": "FILE", "table": "FILE", "text": "NAME", "list": "TEXT"}
 
 
 class _Parsed(click.ParamType[Any]):
@@ -167,11 +168,13 @@ def _click_option(field: dataclasses.Field[Any]) -> click.Option:
     if kind == "switch":
         settings["is_flag"] = True
     elif kind == "list":
-        settings |= {"multiple": True, "metavar": "TEXT"}
+        settings["multiple"] = True
     elif meta["choices"]:
         settings["type"] = click.Choice(meta["choices"])
     elif kind != "flag":
         settings["type"] = _TYPES[kind]
+    if not meta["choices"]:
+        settings["metavar"] = meta["metavar"] or _METAVARS.get(kind)
     if field.name in _COMPLETIONS:
         settings["shell_complete"] = _COMPLETIONS[field.name]
     option = GroupedOption(names, **settings)
@@ -203,6 +206,7 @@ def _config_option(kind: type[Any]) -> click.Option:
     return GroupedOption(
         ["--config"],
         type=PATH,
+        metavar=_METAVARS["path"],
         is_eager=True,
         expose_value=False,
         callback=load,

@@ -16,22 +16,38 @@ KINDS = ("mission", "os", "fgm", "fgm-groups", "b-arda", "sparse-rf")
 
 @click.command("synth", cls=GroupedCommand)
 @click.argument("kind", type=click.Choice(KINDS), metavar="KIND")
-@click.option("--rows", type=click.IntRange(1), help="rows to write")
-@click.option("--features", type=click.IntRange(1), help="columns there are")
+@click.option("--rows", type=click.IntRange(1), help="how many rows (os: samples) to draw")
+@click.option("--features", type=click.IntRange(1), help="how many features there are")
 @click.option(
     "--relevant",
     type=click.IntRange(1),
-    help="planted features (fgm-groups: groups; sparse-rf: random features of three inputs)",
+    help="how many of them decide the label (fgm-groups: groups; sparse-rf: random features of three inputs)",
 )
-@click.option("--noise", type=click.FloatRange(0), help="mission, os, sparse-rf: deviation of what is added")
-@click.option("--task", type=click.Choice(["regression", "classes"]), help="os: what is to be predicted")
-@click.option("--attenuation", type=click.FloatRange(1), help="mission: what divides the planted columns")
-@click.option("--shift", type=float, help="fgm: distance of the boundary from the origin")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="of what is planted")
 @click.option(
-    "--draw", type=click.IntRange(0), default=0, show_default=True, help="of the rows: 1 for a test set"
+    "--noise",
+    type=click.FloatRange(0),
+    help="mission, os, sparse-rf: standard deviation of the noise in what is to be predicted",
 )
-@click.option("--output", "-o", type=PATH, help="write to a file")
+@click.option(
+    "--task",
+    type=click.Choice(["regression", "classes"]),
+    help="os: whether numbers or classes are to be predicted",
+)
+@click.option(
+    "--attenuation",
+    type=click.FloatRange(1),
+    help="mission: divide the values of the planted features by this",
+)
+@click.option("--shift", type=float, help="fgm: distance of the boundary from the origin")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="decides what is planted")
+@click.option(
+    "--draw",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="decides which rows are drawn: 1 is a test set of the same truth",
+)
+@click.option("--output", "-o", type=PATH, help="write to a file instead of standard output")
 @click.option("--truth", type=PATH, help="write the planted features (default: OUTPUT.truth)")
 @click.option("--targets", type=PATH, help="os: write the labels (default: OUTPUT.targets)")
 @click.option("--groups", type=PATH, help="fgm-groups: write the groups (default: OUTPUT.groups)")
