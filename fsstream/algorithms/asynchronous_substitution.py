@@ -24,8 +24,10 @@ from fsstream.algorithms.column_learner import (
     at_most,
     check_step,
     column_bytes,
+    refit_parameter,
     sample_targets,
     samples_of,
+    scale_parameter,
 )
 from fsstream.algorithms.learner import Common, Task, parameter, required_k
 from fsstream.errors import UsageError
@@ -42,13 +44,18 @@ class AsynchronousParameters:
     """What `--set` can change."""
 
     asynchronous: str = parameter(
-        "no", "no: the seeded simulation; yes: native threads, one a worker", choices=("no", "yes")
+        "no",
+        "no: the workers are simulated, with the same result every time; yes: one thread for each, and the "
+        "result depends on timing",
+        choices=("no", "yes"),
     )
-    m: float = parameter(0.0, "the step of retained features is eta / m; 0: the root of --workers", low=0)
-    refit: str = parameter("yes", "fit the loss again on the selected features", choices=("yes", "no"))
-    scale: str = parameter(
-        "unit", "unit: columns have mean square 1 while learning; none: as they are", choices=("unit", "none")
+    m: float = parameter(
+        0.0,
+        "features that are kept take steps this many times smaller than a new one; 0: the root of --workers",
+        low=0,
     )
+    refit: str = refit_parameter()
+    scale: str = scale_parameter()
 
 
 class AsynchronousSubstitution(ColumnLearner):

@@ -15,13 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
 from fsstream.algorithms.learner import Common, Task, parameter, required_k
-from fsstream.algorithms.mission_parameters import (
-    CELL,
-    MissionParameters,
-    checked_depth,
-    sketch_width,
-)
-from fsstream.algorithms.sgd import SEAT, SgdLearner, bounded, checked_l2, rate_of
+from fsstream.algorithms.mission_parameters import MissionParameters, sketch_width
+from fsstream.algorithms.sgd import SEAT, SgdLearner, bounded, checked_l2, pass_tolerance, rate_of
+from fsstream.algorithms.sketch_shape import CELL_BYTES, checked_depth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,18 +30,19 @@ class AwmParameters:
     """What `--set` can change."""
 
     sketch_width: int = parameter(
-        0, "cells in a row of the sketch, a power of two; 0: as mission has", low=0, high=1 << 30
+        0,
+        "cells in a row of the sketch, a power of two; 0: as many as mission has for this k",
+        low=0,
+        high=1 << 30,
     )
     sketch_depth: int = parameter(1, "rows of the sketch: 1, 3, 5 or 7", low=1, high=7)
-    tolerance: float = parameter(
-        1e-3, "with several passes: stop when a pass lowers the mean loss by less than this share", low=0
-    )
+    tolerance: float = pass_tolerance()
 
 
 class Awm(SgdLearner):
     """The active-set weight-median sketch.
 
-    Steps of 0.5 unless --learning-rate is given; in squared losses as small as a row's length then asks for.
+    Steps are of 0.5 unless --learning-rate is given; with a squared loss they are then shorter in long rows.
     """
 
     name: ClassVar[str] = "awm"
@@ -95,7 +92,10 @@ class Awm(SgdLearner):
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """The sketch and the active set."""
         width = sketch_width(common, like_mission(parameters))
-        return {"sketch": CELL * parameters.sketch_depth * width, "active set": SEAT * required_k(common.k)}
+        return {
+            "sketch": CELL_BYTES * parameters.sketch_depth * width,
+            "active set": SEAT * required_k(common.k),
+        }
 
 
 def like_mission(parameters: Any) -> MissionParameters:

@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
-from fsstream.algorithms.b_arda import SQUARES_DEPTH, Budgeted
+from fsstream.algorithms.b_arda import Budgeted
+from fsstream.algorithms.budgeted import SQUARE_ROWS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,5 +33,5 @@ class BAmd(Budgeted):
         """Averaged weights beside the squares of all sub-gradients."""
         from fsstream.algorithms.merging.budgeted import b_amd
 
-        squares = _native.CountMin(SQUARES_DEPTH, self.width, self.seed) if self.width else None
+        squares = _native.CountMin(SQUARE_ROWS, self.width, self.seed) if self.width else None
         return b_amd(shards, k=self.k, squares_of=squares, **self.rule)

@@ -17,7 +17,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
 from fsstream.algorithms.budgeted import (
+    CELLS_PER_FEATURE,
+    SQUARE_ROWS,
+    SUM_ROWS,
     OnlineBackend,
+    delta_parameter,
     planned,
     rate_of,
     ridge_of,
@@ -25,6 +29,7 @@ from fsstream.algorithms.budgeted import (
 )
 from fsstream.algorithms.feature_tables import numbered
 from fsstream.algorithms.learner import BINARY_LOSSES, Common, Task, parameter, required_k
+from fsstream.algorithms.sketch_shape import LEAST_WANTED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,27 +41,26 @@ if TYPE_CHECKING:
 class BudgetedParameters:
     """What `--set` can change in B-ARDA and B-AMD."""
 
-    delta: float = parameter(0.01, "added to the root of the sum of squared gradients", low=1e-12)
+    delta: float = delta_parameter()
     store: str = parameter(
         "exact",
-        "exact: sums of every feature seen, up to --memory; sketch: in sketches of fixed size, "
-        "exact for a working set",
+        "where sums over the rows are kept: exact: for every feature seen, so memory grows up to --memory; "
+        "sketch: in tables of fixed size that features share, exact only for the best so far",
         choices=("exact", "sketch"),
     )
     sketch_width: int = parameter(
         0,
-        "cells in a row of the sketches, a power of two; 0: 64 for each feature, at least 65,536",
+        f"with store=sketch: cells in a row, a power of two; 0: {CELLS_PER_FEATURE} for each of the k "
+        f"features, at least {LEAST_WANTED:,}, fewer where half of --memory would not hold them",
         low=0,
         high=1 << 30,
     )
     truncation: str = parameter(
         "weighted",
-        "weighted: by H, as the paper proves; magnitude: by |weight| alone, the ablation of its section 4.1",
+        "which k features stay: weighted: by weight and by H, the root of the sum of squared gradients, as "
+        "the paper has it; magnitude: by |weight| alone, as its section 4.1 compares",
         choices=("weighted", "magnitude"),
     )
-
-
-SKETCH_DEPTH, SQUARES_DEPTH = 3, 2  # rows of the sketches of gradients and of their squares
 
 
 class Budgeted(OnlineBackend):
@@ -71,7 +75,7 @@ class Budgeted(OnlineBackend):
     def __init__(self, common: Common, parameters: BudgetedParameters, task: Task) -> None:
         self.store, self.parameters = parameters.store, parameters
         self.k, self.seed = required_k(common.k), common.seed
-        self.width = width_of_sketch(common, parameters.store, parameters.sketch_width, SKETCH_DEPTH)
+        self.width = width_of_sketch(common, parameters.store, parameters.sketch_width)
         kernel = _native.budgeted(
             self.name,
             loss=task.loss,
@@ -82,7 +86,7 @@ class Budgeted(OnlineBackend):
             intercept=common.intercept,
             weighted=parameters.truncation == "weighted",
             sketch_width=self.width,
-            sketch_depth=SKETCH_DEPTH,
+            sketch_depth=SUM_ROWS,
             seed=common.seed,
             memory=common.memory,
         )
@@ -106,8 +110,8 @@ class Budgeted(OnlineBackend):
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """The working set and the sketches; with store=exact the rest grows with the data."""
         k = required_k(common.k)
-        width = width_of_sketch(common, parameters.store, parameters.sketch_width, SKETCH_DEPTH)
-        return planned(common, 2 * k if width else 0, width, SKETCH_DEPTH)
+        width = width_of_sketch(common, parameters.store, parameters.sketch_width)
+        return planned(2 * k if width else 0, width)
 
 
 class BArda(Budgeted):
@@ -124,7 +128,7 @@ class BArda(Budgeted):
         stores = None
         if self.width:
             stores = (
-                _native.CountSketch(SKETCH_DEPTH, self.width, self.seed),
-                _native.CountMin(SQUARES_DEPTH, self.width, self.seed + 1),
+                _native.CountSketch(SUM_ROWS, self.width, self.seed),
+                _native.CountMin(SQUARE_ROWS, self.width, self.seed + 1),
             )
         return b_arda(shards, k=self.k, stores=stores, **self.rule)

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 
 from fsstream.algorithms.iht import Iht, IhtParameters
 from fsstream.algorithms.learner import Common, Task, parameter
-from fsstream.algorithms.mission_parameters import DEPTH, NAME, MissionParameters, sketch_width
+from fsstream.algorithms.mission_parameters import DEPTH, NAME_BYTES, MissionParameters, sketch_width
 from fsstream.errors import UsageError
 
-ENTRY = 48  # bytes an entry takes, the index of the table being as empty as it gets
+ENTRY_BYTES = 48  # of an entry of the table, whose index is as empty as it gets
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class BatchIhtParameters(IhtParameters):
 
     table: int = parameter(
         0,
-        "entries of the table; 0: as many as the sketch of mission has cells for this k",
+        "weights in the table before it is pruned to k; 0: as many as mission's sketch has cells for this k",
         low=0,
         high=1 << 30,
     )
@@ -36,7 +36,7 @@ class BatchIhtParameters(IhtParameters):
 class BatchIht(Iht):
     """SGD over a table of explicit weights, pruned to the k largest when it is full.
 
-    Steps of 0.5 unless --learning-rate is given; in squared losses as small as a row's length then asks for.
+    Steps are of 0.5 unless --learning-rate is given; with a squared loss they are then shorter in long rows.
     """
 
     name: ClassVar[str] = "batch-iht"
@@ -62,4 +62,4 @@ class BatchIht(Iht):
         """The table of each class known by now, and names; few features leave most of it untouched."""
         classes = max(1, len(task.labels)) if task.loss == "softmax" else 1
         entries = cls.table(common, parameters) * classes
-        return {"table, at most": ENTRY * entries, "names, at most": NAME * entries}
+        return {"table, at most": ENTRY_BYTES * entries, "names, at most": NAME_BYTES * entries}

@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 from fsstream import _native
 from fsstream.algorithms.awm import like_mission
 from fsstream.algorithms.learner import Common, Task, parameter, required_k
-from fsstream.algorithms.mission_parameters import CELL, checked_depth, sketch_width
-from fsstream.algorithms.sgd import SEAT, SgdLearner, checked_l2, rate_of
+from fsstream.algorithms.mission_parameters import sketch_width
+from fsstream.algorithms.sgd import SEAT, SgdLearner, checked_l2, pass_tolerance, rate_of
+from fsstream.algorithms.sketch_shape import CELL_BYTES, checked_depth
 
 
 @dataclass(frozen=True)
@@ -26,25 +27,27 @@ class BearParameters:
 
     memory_pairs: int = parameter(
         5,
-        "changes of weights and gradient that the curvature is taken from; 0: plain gradient steps",
+        "how many of the last steps the curvature of the loss is estimated from; 0: plain gradient steps",
         low=0,
         high=100,
     )
     batch: int = parameter(
-        32, "rows whose mean gradient makes a step; those left at the end of a pass make one, too", low=1
+        32, "rows that make one step together; those left at the end of a pass make one, too", low=1
     )
     damping: float = parameter(
         0.1,
-        "curvature added to what is measured, in mean squares of entries: bounds steps where a loss is flat",
+        "added to the estimated curvature, in units of the mean square of all values: the larger, the "
+        "shorter are steps where the loss is flat",
         low=0,
     )
     sketch_width: int = parameter(
-        0, "cells in a row of the sketch, a power of two; 0: as mission has", low=0, high=1 << 30
+        0,
+        "cells in a row of the sketch, a power of two; 0: as many as mission has for this k",
+        low=0,
+        high=1 << 30,
     )
     sketch_depth: int = parameter(3, "rows of the sketch: 1, 3, 5 or 7", low=1, high=7)
-    tolerance: float = parameter(
-        1e-3, "with several passes: stop when a pass lowers the mean loss by less than this share", low=0
-    )
+    tolerance: float = pass_tolerance()
 
 
 class Bear(SgdLearner):
@@ -91,4 +94,7 @@ class Bear(SgdLearner):
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """Sketch and active set; the mini-batch and the pairs are counted as rows come."""
         width = sketch_width(common, like_mission(parameters))
-        return {"sketch": CELL * parameters.sketch_depth * width, "active set": SEAT * required_k(common.k)}
+        return {
+            "sketch": CELL_BYTES * parameters.sketch_depth * width,
+            "active set": SEAT * required_k(common.k),
+        }

@@ -53,11 +53,12 @@ REFIT_STEPS = 2000
 class BoostingParameters(ScaleParameters):
     """What `--set` can change."""
 
-    rounds: int = parameter(200, "with --l1: perceptrons that are learned", low=1)
-    steps: int = parameter(2, "Newton steps a round, at most", low=1)
+    rounds: int = parameter(200, "with --l1: how many perceptrons are learned, one a round", low=1)
+    steps: int = parameter(2, "Newton steps in a round, at most", low=1)
     tolerance: float = parameter(
         0.01,
-        "the last round ends at this duality gap, a share of the loss without features",
+        "the last round is solved until its objective is this close to the best one (the duality gap, as a "
+        "share of the loss without features)",
         low=0.0,
         high=1.0,
     )

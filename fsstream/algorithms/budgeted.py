@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from fsstream.algorithms.learner import Common, Learner, in_32_bits
+from fsstream.algorithms.learner import Common, Learner, in_32_bits, parameter
+from fsstream.algorithms.sketch_shape import CELL_BYTES, checked_width, fitting_width, wanted_width
 from fsstream.errors import CorruptError, UsageError
 from fsstream.numerics import np
 from fsstream.selection import Selection
@@ -24,10 +25,18 @@ if TYPE_CHECKING:
 
 UNTUNED = 0.0  # the kernel finds eta from the length of the rows
 CELLS_PER_FEATURE = 64  # of a sketch row, for each of the k features
-SMALLEST_WIDTH, LARGEST_WIDTH = 1 << 12, 1 << 26
-CELL = 4  # bytes
-SQUARE_ROWS = 2  # of the sketch of squares
-RECORD = 128  # bytes a feature of the working set takes, names included
+SUM_ROWS, SQUARE_ROWS = 3, 2  # of the sketches of gradients and of their squares
+RECORD_BYTES = 128  # of a feature of the working set, names included
+
+
+def delta_parameter() -> Any:
+    """The parameter of all backends with adaptive sub-gradient steps."""
+    return parameter(
+        0.01,
+        "added to the root of each feature's sum of squared gradients, by which its steps are divided: "
+        "the larger, the smaller the first steps",
+        low=1e-12,
+    )
 
 
 class OnlineBackend(Learner):
@@ -116,26 +125,21 @@ def ridge_of(common: Common) -> float:
     return common.l2
 
 
-def width_of_sketch(common: Common, store: str, asked: int, depth: int) -> int:
+def width_of_sketch(common: Common, store: str, asked: int) -> int:
     """Cells in a row of the sketches, a power of two: as asked for, or for this k in this memory; 0: none."""
     if store == "exact":
         if asked:
             raise UsageError("sketch_width has no use with store=exact", hint="--set store=sketch")
         return 0
     if asked:
-        if asked & (asked - 1) or asked == 1:
-            raise UsageError(f"sketch_width={asked} is not a power of two")
-        return asked
-    wanted = max(1 << 16, CELLS_PER_FEATURE * (common.k or 1))
-    fitting = common.memory // (2 * CELL * (depth + SQUARE_ROWS))
-    return min(
-        1 << (wanted - 1).bit_length(), 1 << (max(fitting, SMALLEST_WIDTH).bit_length() - 1), LARGEST_WIDTH
-    )
+        return checked_width(asked)
+    wanted, half_of_memory = wanted_width(common.k, CELLS_PER_FEATURE), common.memory // 2
+    return fitting_width(wanted, half_of_memory, CELL_BYTES * (SUM_ROWS + SQUARE_ROWS))
 
 
-def planned(common: Common, working_set: int, width: int, depth: int) -> dict[str, int]:
+def planned(working_set: int, width: int) -> dict[str, int]:
     """Bytes that are known before any data is seen; the exact state grows with the features seen."""
-    plan = {"working set": RECORD * working_set}
+    plan = {"working set": RECORD_BYTES * working_set}
     if width:
-        plan["sketch"] = CELL * (depth + SQUARE_ROWS) * width
+        plan["sketch"] = CELL_BYTES * (SUM_ROWS + SQUARE_ROWS) * width
     return plan

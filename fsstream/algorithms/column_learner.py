@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from fsstream.algorithms.feature_tables import open_table
-from fsstream.algorithms.learner import Access, Common, Learner, Task
+from fsstream.algorithms.learner import Access, Common, Learner, Task, parameter
 from fsstream.errors import CorruptError, DataError, RowError, UsageError
 from fsstream.selection import Selection
 from fsstream.text import to_text
@@ -27,6 +27,23 @@ if TYPE_CHECKING:
     from fsstream.state import StateSink
 
 NAME = 64  # bytes planned for a name and what is kept beside it
+
+
+def refit_parameter() -> Any:
+    """Of all backends that read columns."""
+    return parameter(
+        "yes", "yes: at the end, fit the loss once more on the selected features alone", choices=("yes", "no")
+    )
+
+
+def scale_parameter(more: str = "") -> Any:
+    """The same; `more` is what else there is to say."""
+    return parameter(
+        "unit",
+        "how columns are seen while learning: unit: divided so that their mean square is 1; none: as they "
+        f"are{more}",
+        choices=("unit", "none"),
+    )
 
 
 class ColumnKernel(Protocol):

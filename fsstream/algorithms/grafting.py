@@ -21,10 +21,12 @@ from fsstream.algorithms.column_learner import (
     ColumnLearner,
     at_most,
     column_bytes,
+    refit_parameter,
     sample_targets,
     samples_of,
+    scale_parameter,
 )
-from fsstream.algorithms.learner import Common, Task, parameter, required_k
+from fsstream.algorithms.learner import Common, Task, required_k
 from fsstream.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,10 +40,8 @@ if TYPE_CHECKING:
 class GraftingParameters:
     """What `--set` can change."""
 
-    refit: str = parameter("yes", "fit the loss again on the selected features", choices=("yes", "no"))
-    scale: str = parameter(
-        "unit", "unit: columns have mean square 1 while learning; none: as they are", choices=("unit", "none")
-    )
+    refit: str = refit_parameter()
+    scale: str = scale_parameter()
 
 
 class Grafting(ColumnLearner):

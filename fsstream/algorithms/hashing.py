@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter
-from fsstream.algorithms.sgd import SgdLearner, bounded, checked_l2, lanes_for, rate_of, softmax_kernel
+from fsstream.algorithms.sgd import (
+    SgdLearner,
+    bounded,
+    checked_l2,
+    lanes_for,
+    pass_tolerance,
+    rate_of,
+    softmax_kernel,
+)
 from fsstream.errors import UsageError
 from fsstream.numerics import np
 from fsstream.selection import Selection
@@ -30,15 +38,13 @@ class HashingParameters:
     """What `--set` can change."""
 
     bits: int = parameter(20, "the table has 2^bits weights", low=1, high=30)
-    tolerance: float = parameter(
-        1e-3, "with several passes: stop when a pass lowers the mean loss by less than this share", low=0
-    )
+    tolerance: float = pass_tolerance()
 
 
 class Hashing(SgdLearner):
     """A dense table under a hash.
 
-    Steps of 0.5 unless --learning-rate is given; in squared losses as small as a row's length then asks for.
+    Steps are of 0.5 unless --learning-rate is given; with a squared loss they are then shorter in long rows.
     """
 
     name: ClassVar[str] = "hashing"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, parameter, required_k
-from fsstream.algorithms.sgd import SEAT, SgdLearner, bounded, checked_l2, rate_of
+from fsstream.algorithms.sgd import SEAT, SgdLearner, bounded, checked_l2, pass_tolerance, rate_of
 from fsstream.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,19 +30,18 @@ class IhtParameters:
 
     batch: int = parameter(
         1,
-        "rows whose mean gradient makes one step, and so do those left at the end of a pass; "
-        "as many as there are: full gradients, which the theory of hard thresholding is about",
+        "rows that make one step together, by the mean of their gradients; those left at the end of a pass "
+        "make one, too. With as many as there are rows, steps follow the full gradient, as the theory of "
+        "hard thresholding has it",
         low=1,
     )
-    tolerance: float = parameter(
-        1e-3, "with several passes: stop when a pass lowers the mean loss by less than this share", low=0
-    )
+    tolerance: float = pass_tolerance()
 
 
 class Iht(SgdLearner):
     """SGD that keeps the k largest weights after every row and nothing else.
 
-    Steps of 0.5 unless --learning-rate is given; in squared losses as small as a row's length then asks for.
+    Steps are of 0.5 unless --learning-rate is given; with a squared loss they are then shorter in long rows.
     """
 
     name: ClassVar[str] = "iht"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fsstream import _native
-from fsstream.algorithms.budgeted import OnlineBackend, rate_of
+from fsstream.algorithms.budgeted import OnlineBackend, delta_parameter, rate_of
 from fsstream.algorithms.feature_tables import numbered
 from fsstream.algorithms.learner import BINARY_LOSSES, Access, Common, Task, parameter
 from fsstream.errors import CorruptError, UsageError
@@ -44,9 +44,12 @@ LARGEST, DECADES = 1e3, 12.0
 class L1Parameters:
     """What `--set` can change."""
 
-    delta: float = parameter(0.01, "added to the root of the sum of squared gradients", low=1e-12)
+    delta: float = delta_parameter()
     rounds: int = parameter(
-        3, "with --k: how often the data is learned anew, each time between closer l1 weights", low=1, high=10
+        3,
+        "with --k: how often the data is learned to find the l1 weight, each time between closer bounds",
+        low=1,
+        high=10,
     )
 
 

@@ -27,13 +27,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from fsstream import _native
 from fsstream.algorithms.learner import ALL_LOSSES, Common, Task, required_k
 from fsstream.algorithms.mission_parameters import (
-    BLOCK,
-    CANDIDATE,
-    CELL,
-    KEPT,
-    NAME,
-    NUMBERS,
-    SMALLEST_WIDTH,
+    BLOCK_CELLS,
+    CANDIDATE_BYTES,
+    EVIDENCE_BYTES,
+    KEPT_BYTES,
+    NAME_BYTES,
     MissionParameters,
     is_adaptive,
     is_exact,
@@ -43,6 +41,7 @@ from fsstream.algorithms.mission_parameters import (
     width_for,
 )
 from fsstream.algorithms.sgd import SEAT, SgdLearner, checked_l2, lanes_for, rate_of, softmax_kernel
+from fsstream.algorithms.sketch_shape import CELL_BYTES, SMALLEST_WIDTH
 from fsstream.algorithms.stability import Bootstrap
 from fsstream.errors import CorruptError, UsageError
 from fsstream.numerics import np
@@ -238,21 +237,21 @@ class Mission(SgdLearner):
         exact, adaptive = is_exact(common, parameters), is_adaptive(common, parameters)
         depth = sketch_depth(common, parameters, task)
         if task.loss == "softmax":
-            column, beside = depth * lanes + (1 if adaptive else 0), 2 * (CELL + 1) * lanes
+            column, beside = depth * lanes + (1 if adaptive else 0), 2 * (CELL_BYTES + 1) * lanes
         else:
-            column = BLOCK // numbers_of_part(depth) if exact else depth
-            beside = NUMBERS if adaptive else 0
+            column = BLOCK_CELLS // numbers_of_part(depth) if exact else depth
+            beside = EVIDENCE_BYTES if adaptive else 0
         plan = {
-            "sketch": CELL * column * width_for(common, parameters, task),
-            "active set": (CANDIDATE + beside) * max(candidates, 8),
-            "names": NAME * candidates,
+            "sketch": CELL_BYTES * column * width_for(common, parameters, task),
+            "active set": (CANDIDATE_BYTES + beside) * max(candidates, 8),
+            "names": NAME_BYTES * candidates,
         }
         copies = parameters.stability + 1
         if refits(common, parameters, task):
-            left = (CANDIDATE + NAME) * max(candidates // 2, 8)  # what the last prune let go
+            left = (CANDIDATE_BYTES + NAME_BYTES) * max(candidates // 2, 8)  # what the last prune let go
             room = (common.memory // copies - sum(plan.values()) - left) // 4
             if room > 0:
-                plan[KEPT_ROWS] = 2 * min(KEPT, room)  # and as much again for the refit
+                plan[KEPT_ROWS] = 2 * min(KEPT_BYTES, room)  # and as much again for the refit
                 plan["candidates that left, at most"] = left
         if parameters.stability:
             plan["replicates"] = parameters.stability * sum(plan.values())

@@ -9,23 +9,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fsstream.algorithms.learner import parameter
-from fsstream.algorithms.sgd import lanes_for
+from fsstream.algorithms.sgd import lanes_for, pass_tolerance
+from fsstream.algorithms.sketch_shape import (
+    CELL_BYTES,
+    LEAST_WANTED,
+    checked_depth,
+    checked_width,
+    fitting_width,
+    wanted_width,
+)
 from fsstream.errors import UsageError
 
 if TYPE_CHECKING:
     from fsstream.algorithms.learner import Common, Task
 
-CELL = 4  # bytes of a cell of the sketch
-BLOCK = 16  # cells of a block, where active weights live beside the sketch
-CANDIDATE = 48  # bytes a candidate takes in the active set, its table being half full
-NUMBERS = 24  # bytes more where evidence is kept beside the weight
-NAME = 32  # bytes planned for a name; long ones are counted as they come
-SMALLEST_WIDTH, LARGEST_WIDTH = 1 << 12, 1 << 26
-DEPTH = 3
-CELLS_PER_FEATURE = 16  # of a sketch row, for each of the k features
-PAIRS = 100_000  # of a row, unless more are allowed
-KEPT = 8 << 20  # bytes of rows that are kept for a refit
-SINGLE_ROW = 4  # times as wide is the row of a sketch that has one where others have three
+BLOCK_CELLS = 16  # of the native BlockSketch, the sketch of active=exact
+CANDIDATE_BYTES = 48  # of a candidate in the active set, whose table is half full at least
+EVIDENCE_BYTES = 24  # more for each candidate with adaptive steps, which keep evidence beside the weight
+NAME_BYTES = 32  # planned for a name; longer ones are counted as they come
+DEPTH = 3  # rows of a sketch, unless another number is asked for
+CELLS_PER_FEATURE = 16  # in each row of a sketch, for each of the k features
+SINGLE_ROW = 4  # a sketch of one row has so many times the width
+MOST_PAIRS = 100_000  # of features in a row, unless more are allowed
+KEPT_BYTES = 8 << 20  # of rows that are kept for the refit of a short stream
 
 
 @dataclass(frozen=True)
@@ -34,88 +40,92 @@ class MissionParameters:
 
     rule: str = parameter(
         "default",
-        "paper: the literal algorithm, which is step=constant and active=estimated",
+        "paper: the algorithm as its paper has it, that is step=constant and active=estimated",
         choices=("default", "paper"),
     )
     step: str | None = parameter(
         None,
-        "adaptive: diagonal Newton steps, nothing to tune, any units; constant: learning_rate * slope. "
-        "Adaptive unless --learning-rate, --l2, gamma, batch, sketch=identity, active=estimated or "
-        "rule=paper asks for constant ones",
+        "adaptive: each feature has a step of its own, which follows from what was seen of it: nothing to "
+        "tune, and columns may have any units; constant: every step is --learning-rate times the slope of "
+        "the loss. Unless given: adaptive, but constant with --learning-rate, --l2, gamma, batch, "
+        "sketch=identity, active=estimated or rule=paper",
         choices=("adaptive", "constant"),
     )
     active: str | None = parameter(
         None,
-        "where the weights of active features live: exact, beside the sketch; estimated, in it. Exact unless "
+        "where the weights of the best features so far are kept: exact: in a table beside the sketch; "
+        "estimated: in the sketch, where others disturb them. Unless given: exact, but estimated with "
         "rule=paper",
         choices=("exact", "estimated"),
     )
     sketch: str = parameter(
         "count",
-        "count: a count-sketch of all weights; identity: a cell for each feature ever met, in memory that "
-        "grows with them, and constant steps",
+        "count: all weights share a table of fixed size; identity: every feature ever met has a cell of its "
+        "own, so memory grows with them; it implies constant steps",
         choices=("count", "identity"),
     )
     sketch_width: int = parameter(
         0,
-        "cells in a row of the sketch, a power of two; 0: 16 for each of the k features, at least 65,536, "
-        "less where half of --memory would not hold it; four times as many in a single row of classes",
+        f"cells in a row of the sketch, a power of two; 0: {CELLS_PER_FEATURE} for each of the k features, "
+        f"at least {LEAST_WANTED:,}, fewer where half of --memory would not hold them; with a single row "
+        f"(several classes) {SINGLE_ROW} times as many",
         low=0,
         high=1 << 28,
     )
     sketch_depth: int = parameter(
         0,
-        "rows of the sketch: 1, 3, 5 or 7; 0: 3, or 1 for classes with the softmax loss and exact weights",
+        f"rows of the sketch: 1, 3, 5 or 7; 0: {DEPTH}, but 1 with the softmax loss and active=exact",
         low=0,
         high=7,
     )
     gamma: float = parameter(
-        1.0, "factor on all that is not among the top k, after each row; 1 keeps everything", low=0.5, high=1
+        1.0,
+        "after each row, weights that are not among the top k are multiplied by this; 1 keeps them",
+        low=0.5,
+        high=1,
     )
     gamma_doubling: float = parameter(
         0.0,
-        "rows after which 1 - gamma has doubled, so that gamma falls step by step to 0.5; 0: it stays",
+        "rows in which 1 - gamma doubles, so that gamma falls with time, to 0.5; 0: it stays",
         low=0,
     )
     batch: int = parameter(
         1,
-        "rows whose mean gradient makes one constant step, and so do those left at the end of a pass; "
-        "as many as there are: full gradients",
+        "rows that make one step together, by the mean of their gradients; those left at the end of a pass "
+        "make one, too. With as many as there are rows, steps follow the full gradient",
         low=1,
     )
     forget: float = parameter(
         1.0,
-        "for streams that drift: factor on all evidence once a row, with constant steps on all weights; "
-        "1 forgets nothing",
+        "for streams that drift: after each row all evidence is multiplied by this (with constant steps all "
+        "weights), so that old rows count less; 1 forgets nothing, 0.999 most of what is 3,000 rows old",
         low=0.5,
         high=1,
     )
     interactions: int = parameter(
         1,
-        "2: each pair of a row's features is a feature, too, named a*b, its value the product",
+        "2: each pair of features in a row is a feature, too, named a*b, and its value is their product",
         low=1,
         high=2,
     )
     pairs_per_row: int = parameter(
-        PAIRS, "interactions=2: most pairs of a row; more end the run", low=1, high=1 << 30
+        MOST_PAIRS, "with interactions=2: a row with more pairs ends the run", low=1, high=1 << 30
     )
     stability: int = parameter(
         0,
-        "B: add to each feature the share of B bootstrap replicates that also select it; time and memory "
-        "are B + 1 times those of one",
+        "N: learn N bootstrap replicates of the stream beside it, and write for each selected feature the "
+        "share of them that select it, too; takes N + 1 times the time and memory",
         low=0,
         high=1000,
     )
     refit: str = parameter(
         "yes",
-        "logistic loss, adaptive steps: yes: the rows of a short stream are kept (8 MB of them, less "
-        "where --memory leaves less), and fitting all decides at the end which candidates stay; no: the "
-        "pass decides",
+        "with the logistic loss and adaptive steps: yes: keep the rows of a short stream (up to "
+        f"{KEPT_BYTES >> 20} MB of them, less where --memory leaves less) and fit them all at the end, "
+        "which decides what is selected; no: the pass alone decides",
         choices=("yes", "no"),
     )
-    tolerance: float = parameter(
-        1e-3, "with several passes: stop when a pass lowers the mean loss by less than this share", low=0
-    )
+    tolerance: float = pass_tolerance()
 
     def __post_init__(self) -> None:
         """UsageError for a setting that another one leaves nothing to say."""
@@ -128,17 +138,12 @@ class MissionParameters:
             "gamma_doubling": ("without gamma below 1", self.gamma == 1 and self.gamma_doubling != 0),
             "pairs_per_row": (
                 "without interactions=2",
-                self.interactions == 1 and self.pairs_per_row != PAIRS,
+                self.interactions == 1 and self.pairs_per_row != MOST_PAIRS,
             ),
         }
         for name, (where, is_idle) in idle.items():
             if is_idle:
                 raise UsageError(f"--set {name} has no use {where}")
-
-
-def power_of_two_below(number: int) -> int:
-    """The largest power of two that is not above `number`."""
-    return 1 << (number.bit_length() - 1)
 
 
 def sketch_depth(common: Common, parameters: MissionParameters, task: Task) -> int:
@@ -155,31 +160,23 @@ def sketch_width(
     common: Common, parameters: MissionParameters, lanes: int = 1, *, single_row: bool = False
 ) -> int:
     """The width asked for, or the default for this k in this memory."""
-    width = parameters.sketch_width
-    if width != 0:
-        if width == 1:
-            raise UsageError(
-                "sketch_width=1 tells nothing apart", hint="--set sketch_width=N with N from 2 on"
-            )
-        if width & (width - 1):
-            raise UsageError(
-                f"sketch_width={width} is not a power of two",
-                hint=f"--set sketch_width={power_of_two_below(width)} or {2 * power_of_two_below(width)}",
-            )
-        return width
-    wanted = max(1 << 16, CELLS_PER_FEATURE * (common.k or 1))
-    depth = parameters.sketch_depth or DEPTH
+    if parameters.sketch_width != 0:
+        return checked_width(parameters.sketch_width)
+    wanted, depth = wanted_width(common.k, CELLS_PER_FEATURE), parameters.sketch_depth or DEPTH
     if single_row:
         wanted, depth = SINGLE_ROW * wanted, 1
-    copies = 2 * (parameters.stability + 1)
-    fitting = common.memory // (copies * CELL * depth * lanes)
-    limit = min(LARGEST_WIDTH, power_of_two_below(max(fitting, SMALLEST_WIDTH)))
-    return min(2 * power_of_two_below(wanted - 1), limit)
+    sketches = parameters.stability + 1
+    half_of_memory = common.memory // 2
+    return fitting_width(wanted, half_of_memory, sketches * CELL_BYTES * depth * lanes)
 
 
 def numbers_of_part(depth: int) -> int:
-    """Of a block, those that one row of the sketch owns; the last so many hold evidence."""
-    return BLOCK >> depth.bit_length()
+    """How many numbers of a block of the BlockSketch belong to one of its rows.
+
+    The parts of a block are as many as the rows and one more, which holds evidence, rounded up to a power of
+    two: native/sketch/block_sketch.hpp.
+    """
+    return BLOCK_CELLS >> depth.bit_length()
 
 
 def width_for(common: Common, parameters: MissionParameters, task: Task) -> int:
@@ -215,10 +212,3 @@ def refits(common: Common, parameters: MissionParameters, task: Task) -> bool:
     """Whether the rows of a short stream are kept: not once for each of several classes."""
     wanted = parameters.refit == "yes" and parameters.forget == 1 and len(task.labels) <= 2
     return wanted and task.loss == "logistic" and is_adaptive(common, parameters)
-
-
-def checked_depth(depth: int) -> int:
-    """An odd depth: a median needs a middle."""
-    if depth % 2 == 0:
-        raise UsageError(f"sketch_depth={depth} is even", hint="--set sketch_depth=1, 3, 5 or 7")
-    return depth

@@ -64,4 +64,4 @@ class Ofs(OnlineBackend):
     @classmethod
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """The k weights."""
-        return planned(common, required_k(common.k), 0, 0)
+        return planned(required_k(common.k), 0)

@@ -30,8 +30,10 @@ from fsstream.algorithms.column_learner import (
     ColumnLearner,
     at_most,
     check_step,
+    refit_parameter,
     sample_targets,
     samples_of,
+    scale_parameter,
 )
 from fsstream.algorithms.learner import Common, Task, parameter, required_k
 from fsstream.errors import UsageError
@@ -51,29 +53,35 @@ class SubstitutionParameters:
 
     rule: str = parameter(
         "pool",
-        "pool: least squares on a pool of columns (ours); paper: Algorithm 1; "
-        "projection, proximal: the naive baselines",
+        "how a new feature takes the place of a kept one: pool: by least squares on a pool of columns "
+        "(ours); paper: Algorithm 1 to the letter; projection, proximal: the paper's naive baselines",
         choices=("pool", "paper", "projection", "proximal"),
     )
-    columns: int = parameter(3, "rule=pool: columns kept, as a multiple of k", low=1, high=16)
-    m: float = parameter(1.0, "rule=paper: the step of retained features is eta / m", low=1)
-    descent: float = parameter(0.5, "rule=paper: c of the descent check", low=0, high=1)
-    refit: str = parameter("yes", "fit the loss again on the selected features", choices=("yes", "no"))
+    columns: int = parameter(
+        3, "with rule=pool: how many columns are kept while learning, as a multiple of k", low=1, high=16
+    )
+    m: float = parameter(
+        1.0,
+        "with rule=paper: features that are kept take steps this many times smaller than a new one",
+        low=1,
+    )
+    descent: float = parameter(
+        0.5,
+        "with rule=paper: c of the descent check: the larger, the more a new feature must lower the loss",
+        low=0,
+        high=1,
+    )
+    refit: str = refit_parameter()
     shrink: str = parameter(
         "yes",
-        "rule=pool, classes: unless --l2 is above 0, a ridge of k over the number of samples",
+        "with rule=pool and classes: a ridge of k over the number of samples, unless --l2 is above 0",
         choices=("yes", "no"),
     )
-    scale: str = parameter(
-        "unit",
-        "unit: columns have mean square 1 while learning; none: as they are. With an intercept "
-        "they are centred either way",
-        choices=("unit", "none"),
-    )
+    scale: str = scale_parameter("; with an intercept they are centred either way")
 
 
 class OnlineSubstitution(ColumnLearner):
-    """The paper's: rule=paper, Algorithm 1; rule=projection and rule=proximal, its naive baselines.
+    """From the paper: rule=paper, its Algorithm 1; rule=projection and rule=proximal, its naive baselines.
     Ours: rule=pool, the default, least squares on a pool of columns kept in 16 bits a value; for classes
     with a ridge of k over the number of samples. In the paper's rules too: columns centred and scaled,
     the intercept as one more retained coordinate, two scans unless --passes says otherwise, and eta =

@@ -19,8 +19,10 @@ from fsstream.algorithms.column_learner import (
     at_most,
     check_step,
     column_bytes,
+    refit_parameter,
     sample_targets,
     samples_of,
+    scale_parameter,
 )
 from fsstream.algorithms.learner import Common, Task, parameter, required_k
 
@@ -36,12 +38,10 @@ class ProjGdParameters:
     """What `--set` can change."""
 
     iterations: int = parameter(
-        100, "scans at most when --passes does not say; it ends earlier when the weights stay", low=1
+        100, "scans at most, unless --passes is given; it ends earlier when the weights change no more", low=1
     )
-    refit: str = parameter("yes", "fit the loss again on the selected features", choices=("yes", "no"))
-    scale: str = parameter(
-        "unit", "unit: columns have mean square 1 while learning; none: as they are", choices=("unit", "none")
-    )
+    refit: str = refit_parameter()
+    scale: str = scale_parameter()
 
 
 class ProjGd(ColumnLearner):

@@ -30,7 +30,11 @@ class RfParameters(KernelParameters):
     """What `--set` can change."""
 
     tolerance: float = parameter(
-        1e-3, "ends at this duality gap, a share of the loss without features", low=0.0, high=1.0
+        1e-3,
+        "solved until the objective is this close to the best one (the duality gap, as a share of the loss "
+        "without features)",
+        low=0.0,
+        high=1.0,
     )
 
 

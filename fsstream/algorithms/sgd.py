@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsstream._native import ClassDescent, Newton, SoftmaxLearner, class_lanes
-from fsstream.algorithms.learner import Common, Learner, Task, in_32_bits
+from fsstream.algorithms.learner import Common, Learner, Task, in_32_bits, parameter
 from fsstream.errors import CorruptError, UsageError
 from fsstream.numerics import np
 from fsstream.selection import Selection
@@ -27,6 +27,15 @@ if TYPE_CHECKING:
 
 DEFAULT_RATE = 0.5
 SEAT = 64  # bytes of a weight with its key, its place among the weights and in the table, and a name
+
+
+def pass_tolerance() -> Any:
+    """The parameter of all backends that may stop between two passes."""
+    return parameter(
+        1e-3,
+        "with several passes: stop when a pass lowers the mean loss by less than this share of it",
+        low=0,
+    )
 
 
 class SgdLearner(Learner):

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 class SofsParameters:
     """What `--set` can change."""
 
-    gamma: float = parameter(1.0, "the larger, the smaller the steps", low=1e-12)
+    gamma: float = parameter(
+        1.0, "how much the weights resist change: the larger, the smaller are all steps", low=1e-12
+    )
 
 
 class Sofs(OnlineBackend):

@@ -54,27 +54,31 @@ class SparseRfParameters(KernelParameters):
 
     rule: str = parameter(
         "quick",
-        "quick: rounds end after some steps, k features are fitted again; "
-        "paper: the literal method, every round is solved to the tolerance, nothing is fitted again",
+        "quick: rounds end early (see steps, round_rows), and the k features are fitted once more; paper: "
+        "the method as its paper has it: every round is solved to the tolerance, nothing is fitted again",
         choices=("quick", "paper"),
     )
-    draw: int = parameter(500, "features drawn a round (R)", low=1)
-    rounds: int = parameter(20, "rounds (T)", low=1)
-    steps: int = parameter(2, "Newton steps a round, at most", low=1)
+    draw: int = parameter(500, "how many random features each round draws (R)", low=1)
+    rounds: int = parameter(20, "how many rounds (T)", low=1)
+    steps: int = parameter(2, "Newton steps in a round, at most", low=1)
     tolerance: float = parameter(
         0.02,
-        "the last round ends at this duality gap, a share of the loss without features",
+        "the last round is solved until its objective is this close to the best one (the duality gap, as a "
+        "share of the loss without features)",
         low=0.0,
         high=1.0,
     )
     round_rows: int = parameter(
         16,
-        "a round is solved on so many rows for each feature at hand, spread over the stream, the end on all "
-        "rows; 0: every round on all rows",
+        "each round is solved on a sample of the rows, so many for each feature it has; the last fit is on "
+        "all rows; 0: every round is on all rows",
         low=0,
     )
     refit: str = parameter(
-        "yes", "with --k alone: fit the k features again, with a ridge", choices=("yes", "no")
+        "yes",
+        "with --k and without --l1: yes: fit the k features once more, with a ridge; no: leave the weights "
+        "as l1 made them",
+        choices=("yes", "no"),
     )
 
 

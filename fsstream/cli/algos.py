@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fsstream.algorithms import BACKENDS, backend
+from fsstream.algorithms.learner import Access
 from fsstream.cli import stdout
 from fsstream.cli.options import complete_backend, debug_option
 from fsstream.training import find_backend
@@ -28,13 +30,21 @@ def command(name: str | None) -> None:
     stdout.write([describe(find_backend(name)).encode(), b"\n"])
 
 
+_READS = {
+    Access.ROWS: "rows once (with --passes more often): any stream",
+    Access.ROWS_AGAIN: "rows again and again: files are read again, a stream is copied to disk first",
+    Access.COLUMNS: "one feature after the other: rows are turned into columns first",
+}
+
+
 def describe(chosen: type[Learner]) -> str:
     """Everything there is to say about a backend."""
     lines = [f"{chosen.name}: {chosen.summary}", f"  paper      {chosen.paper}"]
-    lines.append(f"  reads      {chosen.access.value}")
+    lines.append(f"  reads      {_READS[chosen.access]}")
     lines.append(f"  losses     {', '.join(chosen.losses)}")
     lines.append(f"  intercept  {'yes' if chosen.intercept_default else 'no'} by default")
-    lines.append(f"  passes     {chosen.default_passes or 'as many as it needs'} by default")
+    if "passes" in chosen.uses:
+        lines.append(f"  passes     {chosen.default_passes or 'as many as it needs'} by default")
     used = sorted("--" + name.replace("_", "-") for name in chosen.uses)
     lines.append(f"  options    {', '.join(used)}")
     lines += _merging(chosen)
@@ -42,9 +52,12 @@ def describe(chosen: type[Learner]) -> str:
         lines += ["", *(f"  {line.strip()}".rstrip() for line in chosen.__doc__.strip().splitlines())]
     fields = dataclasses.fields(chosen.Parameters)
     if fields:
-        lines += ["", "  --set NAME=VALUE"]
+        lines += ["", "  --set KEY=VALUE, with defaults"]
         for field in fields:
-            lines.append(f"    {field.name}={_default(field)}  {field.metadata['doc']}{_range(field)}")
+            lines.append(f"    {field.name}{_default(field)}{_range(field)}")
+            lines += textwrap.wrap(
+                field.metadata["doc"], 100, initial_indent=" " * 8, subsequent_indent=" " * 8
+            )
     return "\n".join(lines)
 
 
@@ -61,7 +74,8 @@ def _merging(chosen: type[Learner]) -> list[str]:
 
 
 def _default(field: dataclasses.Field[Any]) -> str:
-    return "(chosen)" if field.default is None else str(field.default)
+    """None is what the other options decide: the text says how."""
+    return "" if field.default is None else f"={field.default}"
 
 
 def _range(field: dataclasses.Field[Any]) -> str:

@@ -15,8 +15,8 @@ class ScaleParameters:
 
     scale: str = parameter(
         "standard",
-        "inputs are seen as: standard: mean 0, variance 1; log: the same of sign(x) log(1 + |x|); "
-        "range: 0 to 1; none: as they are",
+        "how the inputs are scaled first: standard: to mean 0 and variance 1; log: the same of "
+        "sign(x) log(1 + |x|); range: to values from 0 to 1; none: not at all",
         choices=SCALES,
     )
 
@@ -25,13 +25,17 @@ class ScaleParameters:
 class KernelParameters(ScaleParameters):
     """Which features are drawn."""
 
-    kernel: str = parameter("gaussian", "whose random features are drawn", choices=KERNELS)
+    kernel: str = parameter("gaussian", "the kernel whose random features are drawn", choices=KERNELS)
     width: float = parameter(
-        0.0, "of the kernel (not of perceptrons); 0: the median distance of rows", low=0.0
+        0.0,
+        "how wide the kernel is, in units of the scaled inputs (perceptrons have no width); 0: the median "
+        "distance of two rows",
+        low=0.0,
     )
     thresholds: str = parameter(
         "data",
-        "of perceptrons: data: planes go by rows of the data; uniform: the literal kernel, anywhere between "
-        "the outermost rows, which far outliers leave almost without planes that part the others",
+        "with kernel=perceptron, where its planes lie: data: near rows of the data; uniform: anywhere "
+        "between the outermost rows, as the kernel is defined; with far outliers hardly any such plane "
+        "parts the other rows",
         choices=THRESHOLDS,
     )
