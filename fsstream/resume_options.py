@@ -6,8 +6,15 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from fsstream.config import OUT, WITH
+from fsstream.config import SelectOptions
 from fsstream.option_fields import check_fields, option
+
+
+def _anew(name: str, doc: str = "") -> Any:
+    """The option of `select` with this name; not given it is as it was, a switch is off."""
+    [told] = [field.metadata for field in dataclasses.fields(SelectOptions) if field.name == name]
+    default = False if told["kind"] == "switch" else None
+    return option(default, **{**told, "doc": doc or told["doc"].partition(" (default")[0]})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,38 +23,17 @@ class ResumeOptions:
 
     checkpoint_file: str = ""
     inputs: tuple[str, ...] = ()
-    threads: int | None = option(
-        None,
-        "threads to use; changes the speed, never the result",
-        kind="integer",
-        low=1,
-        high=1024,
-        group=WITH,
-    )
-    spool_dir: str | None = option(
-        None, "where data that must be read again is kept", kind="path", group=WITH, metavar="FOLDER"
-    )
-    output: str | None = option(None, "write the selection to another file", kind="path", group=OUT)
-    model: str | None = option(
-        None, "write a model, also where the run was to write none", kind="path", group=OUT
-    )
-    summary: str | None = option(
-        None, "write options, counts, losses and times as JSON", kind="path", group=OUT
-    )
-    checkpoint: str | None = option(None, "save to another file than CHECKPOINT", kind="path", group=OUT)
-    checkpoint_every: float | None = option(
-        None, "how often to save: 60s, or each 1GB of data", kind="interval", group=OUT
-    )
-    lock: str | None = option(
-        None, "end at once with exit 75 when another run holds this file", kind="path", group=OUT
-    )
-    progress: bool | None = option(
-        None, "show how far the run is (default: on a terminal)", kind="flag", group=OUT
-    )
-    quiet: bool = option(False, "print nothing but errors", kind="switch", group=OUT)
-    verbose: bool = option(
-        False, "also print what was read and decided, the time and the memory", kind="switch", group=OUT
-    )
+    threads: int | None = _anew("threads")
+    spool_dir: str | None = _anew("spool_dir")
+    output: str | None = _anew("output", "write the selection to another file")
+    model: str | None = _anew("model", "write a model, also where the run was to write none")
+    summary: str | None = _anew("summary")
+    checkpoint: str | None = _anew("checkpoint", "save to another file than CHECKPOINT")
+    checkpoint_every: float | None = _anew("checkpoint_every")
+    lock: str | None = _anew("lock")
+    progress: bool | None = _anew("progress")
+    quiet: bool = _anew("quiet")
+    verbose: bool = _anew("verbose")
 
     def check(self) -> None:
         """Raise UsageError for what can be known to be wrong before any file is opened."""

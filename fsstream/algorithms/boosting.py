@@ -25,7 +25,7 @@ from fsstream._native import FeatureMap, SparseProblem
 from fsstream.algorithms.learner import Common, Task, parameter
 from fsstream.algorithms.random_features.learner import RandomFeatureLearner
 from fsstream.algorithms.random_features.machine import Machine
-from fsstream.algorithms.random_features.parameters import ScaleParameters
+from fsstream.algorithms.random_features.parameters import ScaleParameters, gap_parameter
 from fsstream.algorithms.random_features.scans import Fill
 from fsstream.basis import Learned
 from fsstream.errors import UsageError
@@ -55,13 +55,7 @@ class BoostingParameters(ScaleParameters):
 
     rounds: int = parameter(200, "with --l1: how many perceptrons are learned, one a round", low=1)
     steps: int = parameter(2, "Newton steps in a round, at most", low=1)
-    tolerance: float = parameter(
-        0.01,
-        "the last round is solved until its objective is this close to the best one (the duality gap, as a "
-        "share of the loss without features)",
-        low=0.0,
-        high=1.0,
-    )
+    tolerance: float = gap_parameter(0.01, "the last round")
 
 
 class Boosting(RandomFeatureLearner):

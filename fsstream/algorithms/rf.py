@@ -13,9 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from fsstream.algorithms.learner import parameter
 from fsstream.algorithms.random_features.learner import KernelLearner
-from fsstream.algorithms.random_features.parameters import KernelParameters
+from fsstream.algorithms.random_features.parameters import KernelParameters, gap_parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,13 +28,7 @@ MOST_STEPS = 2000
 class RfParameters(KernelParameters):
     """What `--set` can change."""
 
-    tolerance: float = parameter(
-        1e-3,
-        "solved until the objective is this close to the best one (the duality gap, as a share of the loss "
-        "without features)",
-        low=0.0,
-        high=1.0,
-    )
+    tolerance: float = gap_parameter(1e-3, "the problem")
 
 
 class Rf(KernelLearner):

@@ -30,7 +30,7 @@ import numpy as np
 
 from fsstream.algorithms.learner import Common, Task, parameter
 from fsstream.algorithms.random_features.learner import KernelLearner
-from fsstream.algorithms.random_features.parameters import KernelParameters
+from fsstream.algorithms.random_features.parameters import KernelParameters, gap_parameter
 from fsstream.algorithms.random_features.path import TO_SEARCH_IN, RegularisationPath
 from fsstream.errors import UsageError
 
@@ -61,13 +61,7 @@ class SparseRfParameters(KernelParameters):
     draw: int = parameter(500, "how many random features each round draws (R)", low=1)
     rounds: int = parameter(20, "how many rounds (T)", low=1)
     steps: int = parameter(2, "Newton steps in a round, at most", low=1)
-    tolerance: float = parameter(
-        0.02,
-        "the last round is solved until its objective is this close to the best one (the duality gap, as a "
-        "share of the loss without features)",
-        low=0.0,
-        high=1.0,
-    )
+    tolerance: float = gap_parameter(0.02, "the last round")
     round_rows: int = parameter(
         16,
         "each round is solved on a sample of the rows, so many for each feature it has; the last fit is on "

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from fsstream.algorithms.learner import parameter
 from fsstream.algorithms.random_features.inputs import SCALES, THRESHOLDS
 from fsstream.basis import KERNELS
+
+
+def gap_parameter(default: float, what: str) -> Any:
+    """How exactly something is solved."""
+    return parameter(
+        default,
+        f"{what} is solved until its objective is this close to the best one (the duality gap, as a share of "
+        "the loss without features)",
+        low=0.0,
+        high=1.0,
+    )
 
 
 @dataclass(frozen=True)
