@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from fsstream import __version__
 from fsstream._native import LossMeter
 from fsstream.algorithms.learner import Access
-from fsstream.apart import check_apart
 from fsstream.course import Course
 from fsstream.errors import RowError, UsageError, fitting
 from fsstream.feeds import FeedState, make_feed
+from fsstream.file_clashes import check_file_clashes
 from fsstream.memory import peak_memory
 from fsstream.output import first_records
 from fsstream.parameters import parse_parameters
@@ -111,7 +111,7 @@ def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: C
     chosen = find_backend(options.algo)
     parse_parameters(chosen.Parameters, options.set, options.algo)  # wrong ones are told before waiting
     check_uses(options, chosen)
-    check_apart(options, inputs=None if source is None else ())
+    check_file_clashes(options, inputs=None if source is None else ())
     before = checkpoint.snapshot if checkpoint is not None else None
     with StopSignals() as signals, ExitStack() as opened:
         if source is not None and options.checkpoint is not None:

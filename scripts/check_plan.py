@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsstream.algorithms import BACKENDS, backend
-from fsstream.beginning import LARGEST
+from fsstream.planning.beginning import LARGEST
 from fsstream.units import parse_size
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ TABLE = ("--format=csv", "--label-column=label")  # what a made .csv needs
 
 PROGRAM = """
 import sys
-import fsstream.beginning
+import fsstream.planning.beginning
 from fsstream.cli.main import main
-fsstream.beginning.LARGEST = int(sys.argv.pop(1))
+fsstream.planning.beginning.LARGEST = int(sys.argv.pop(1))
 main()
 """
 

@@ -23,7 +23,7 @@ def command(models: tuple[str, ...], output: str) -> None:
     All must have been trained by one backend with equal options. Backends whose weights mean nothing
     outside their run refuse, and say why: `fsstream algos NAME`.
     """
-    from fsstream.apart import check_not_read
+    from fsstream.file_clashes import check_not_read
     from fsstream.merging import merge
     from fsstream.model_file import load_model
     from fsstream.publish import check_writable

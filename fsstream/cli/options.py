@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fsstream.apart import check_apart
 from fsstream.cli import stdout
 from fsstream.config import IN, LEARN, OUT, WITH, InputOptions, SelectOptions
 from fsstream.errors import FsstreamError
+from fsstream.file_clashes import check_file_clashes
 from fsstream.option_fields import from_mapping, suggest
 from fsstream.units import parse_interval, parse_size
 
@@ -100,7 +100,7 @@ def make_command(
             options = from_mapping(kind, values)
             options.check()
             if isinstance(options, InputOptions):  # `resume` has them in its checkpoint
-                check_apart(options)
+                check_file_clashes(options)
             if sys.stdout is None and stdout.is_meant(getattr(options, "output", "")):
                 raise FsstreamError("standard output is closed", hint="redirect it, or name a file: --output")
             wants_input = not options.inputs and function.__name__ not in _INPUT_IS_OPTIONAL

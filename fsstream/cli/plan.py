@@ -15,7 +15,7 @@ def plan(options: SelectOptions) -> None:
     The beginning of the INPUT is tried, up to 64 MB of it; of standard input nothing is read.
     """
     from fsstream.output import json_line
-    from fsstream.planning import plan_run
+    from fsstream.planning.estimate import plan_run
     from fsstream.summary import show_plan
 
     found = plan_run(options)

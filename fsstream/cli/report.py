@@ -19,7 +19,7 @@ def command(files: tuple[str, ...], output: str | None, title: str) -> None:
 
     Models and selections are shown too, as far as they tell.
     """
-    from fsstream.apart import check_not_read
+    from fsstream.file_clashes import check_not_read
     from fsstream.publish import check_writable
     from fsstream.report.page import make_page
     from fsstream.report.runs import load_runs

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fsstream import beginning, planning
 from fsstream._native import Batch
 from fsstream.algorithms.learner import Common, Task
 from fsstream.algorithms.mission import Mission
 from fsstream.algorithms.mission_parameters import MissionParameters
-from fsstream.beginning import Head
 from fsstream.config import SelectOptions
-from fsstream.extension import Measured, memory_at_end, time_at_end
-from fsstream.planning import no_table, plan_run
-from fsstream.trial import run_apart
+from fsstream.planning import beginning, estimate
+from fsstream.planning.beginning import Beginning
+from fsstream.planning.estimate import no_table, plan_run
+from fsstream.planning.extrapolation import Measured, memory_at_end, time_at_end
+from fsstream.planning.trial import run_in_own_process
 from tests.cli.command import ROOT, fsstream
 
 MUSHROOMS = str(ROOT / "data" / "mushrooms.libsvm.zst")
@@ -52,7 +52,7 @@ def test_what_was_not_seen_is_reckoned(
 ) -> None:
     """A part of the stream is looked at, and less tried first; new features come until the end."""
     monkeypatch.setattr(beginning, "LARGEST", 1 << 18)
-    monkeypatch.setattr(planning, "FIRST_TRIAL", 1 << 16)
+    monkeypatch.setattr(estimate, "FIRST_TRIAL", 1 << 16)
     rng = np.random.default_rng(4)
     ids = np.sort(rng.integers(1, 10**9, (800, 100)), axis=1)
     ids[:, 0] = 1 + rng.integers(0, 2, 800)
@@ -63,7 +63,7 @@ def test_what_was_not_seen_is_reckoned(
     )
     plan = plan_run(options)
     assert 0.2 < plan["looked_at"] < 0.7
-    summary = run_apart(options, tmp_path / "summary")
+    summary = run_in_own_process(options, tmp_path / "summary")
     assert plan["memory"] == pytest.approx(summary["peak_memory"], rel=0.1)
     assert plan["passes"] == summary["passes"]
 
@@ -72,7 +72,7 @@ def test_a_learner_grows_like_the_entries_or_the_features_or_not() -> None:
     mb = 1 << 20
     pieces = [bytes(mb)] * 16
     features = [1000 * count for count in (10, 14, 17, 20, 22, 24, 26, 28, 30, 31, 33, 34, 36, 37, 38, 40)]
-    head = Head(pieces, 0.25, 100, 100, features, 0, 0, {}, Task("logistic"))
+    head = Beginning(pieces, 0.25, 100, 100, features, 0, 0, {}, Task("logistic"))
     trials = [Measured(4 * mb, 0, 1.0, 1), Measured(16 * mb, 0, 4.0, 1)]
     assert memory_at_end([10 * mb, 40 * mb], trials, head, no_table) == pytest.approx(160 * mb)
     assert memory_at_end([10 * mb, 20 * mb], trials, head, no_table) == pytest.approx(40 * mb, rel=0.05)
@@ -135,7 +135,7 @@ import sys
 from pathlib import Path
 from typing import Any
 from fsstream.config import SelectOptions
-from fsstream.trial import _started
+from fsstream.planning.trial import _started
 print(_started(SelectOptions(inputs=(sys.argv[1],), k=1), Path(sys.argv[2])).pid, flush=True)
 sys.stdin.read()
 """

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from fsstream import beginning, planning
 from fsstream.config import SelectOptions
-from fsstream.planning import plan_run
-from fsstream.trial import run_apart
+from fsstream.planning import beginning, estimate
+from fsstream.planning.estimate import plan_run
+from fsstream.planning.trial import run_in_own_process
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,11 +38,11 @@ def test_what_was_not_seen_is_reckoned(
     parquet.write_table(table(), path, row_group_size=group)
     size = path.stat().st_size
     monkeypatch.setattr(beginning, "LARGEST", size // 2)
-    monkeypatch.setattr(planning, "FIRST_TRIAL", size // 8)
+    monkeypatch.setattr(estimate, "FIRST_TRIAL", size // 8)
     options = SelectOptions(inputs=(str(path),), algo=algo, k=5, quiet=True)
     plan = plan_run(options)
     assert 0.4 < plan["looked_at"] < 0.8
-    summary = run_apart(options, tmp_path / "summary")
+    summary = run_in_own_process(options, tmp_path / "summary")
     assert plan["memory"] == pytest.approx(summary["peak_memory"], rel=0.1)
     assert plan["rows"] == summary["input"]["rows"] == ROWS
     assert plan["entries"] == pytest.approx(summary["input"]["entries"], rel=0.01)
@@ -62,7 +62,7 @@ def test_a_trial_reads_the_first_rows_alone(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     parquet.write_table(table(), path, row_group_size=4_000)
     options = SelectOptions(inputs=(str(path),), k=5, quiet=True)
-    assert run_apart(options, tmp_path / "summary", 6_000)["input"]["rows"] == 8_000
+    assert run_in_own_process(options, tmp_path / "summary", 6_000)["input"]["rows"] == 8_000
 
 
 def test_a_pipe_of_parquet_is_not_read(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from fsstream import run
-from fsstream.apart import check_apart
 from fsstream.apply_options import TransformOptions
 from fsstream.config import SelectOptions
 from fsstream.errors import UsageError
+from fsstream.file_clashes import check_file_clashes
 from fsstream.option_fields import names_of_kind
 from tests.cli.command import PROGRAM, ROOT, fsstream
 
@@ -115,4 +115,4 @@ def test_a_model_that_is_read_is_not_written_over(command: str, output: str, row
 def test_every_option_that_names_a_file_is_compared(kind: type, name: str) -> None:
     other = "bad_lines" if name == "output" else "output"
     with pytest.raises(UsageError, match=r"would be (read|written), and written over by"):
-        check_apart(kind(inputs=("rows",), **{name: "one", other: "one"}))
+        check_file_clashes(kind(inputs=("rows",), **{name: "one", other: "one"}))

@@ -12,8 +12,8 @@ from fsstream.algorithms import backend
 from fsstream.algorithms.b_arda import BArda
 from fsstream.algorithms.feature_tables import open_table
 from fsstream.algorithms.learner import Common, Task
-from fsstream.extension import Measured, memory_at_end, time_at_end
-from fsstream.planning import no_table
+from fsstream.planning.estimate import no_table
+from fsstream.planning.extrapolation import Measured, memory_at_end, time_at_end
 
 MB = 1 << 20
 

@@ -35,7 +35,7 @@ LARGEST = 64 << 20  # bytes
 
 
 @dataclass(frozen=True)
-class Head:
+class Beginning:
     """The beginning of a stream, and what share of it that is."""
 
     pieces: list[bytes]  # whole records each
@@ -69,7 +69,7 @@ class Head:
         return float(self.features[-1] * (size / sizes[-1]) ** power)
 
 
-def look_at(options: SelectOptions, chosen: type[Learner]) -> Head:
+def look_at(options: SelectOptions, chosen: type[Learner]) -> Beginning:
     """The first LARGEST bytes or a little more; of a shorter stream all."""
     lenient = dataclasses.replace(options, threads=1, on_bad_line="skip", bad_lines=None)
     with closing(make_reading(lenient)) as reading:
@@ -90,7 +90,7 @@ def look_at(options: SelectOptions, chosen: type[Learner]) -> Head:
     else:  # of plain files more may have been taken than parsed; of packed ones `done` counts packed bytes
         share = min(done, seen.size, total) / total
     labels = {"binary": ("", ""), "classes": tuple(map(to_text, met.ordered()))}.get(kind, ())
-    return Head(
+    return Beginning(
         pieces=seen.pieces,
         share=share,
         rows=seen.rows,

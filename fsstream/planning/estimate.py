@@ -28,21 +28,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream.algorithms.learner import Access, Task, check_plan
-from fsstream.beginning import look_at
 from fsstream.errors import FsstreamError
-from fsstream.extension import Measured, memory_at_end, time_at_end
 from fsstream.memory import peak_memory
 from fsstream.parameters import parse_parameters
+from fsstream.planning.beginning import look_at
+from fsstream.planning.extrapolation import Measured, memory_at_end, time_at_end
+from fsstream.planning.trial import Glimpse, peak_within, run_in_own_process
 from fsstream.task import TWO_CLASS_LOSSES
 from fsstream.training import check_uses, common_options, find_backend
-from fsstream.trial import Glimpse, peak_within, run_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fsstream.algorithms.learner import Learner
-    from fsstream.beginning import Head
     from fsstream.config import SelectOptions
+    from fsstream.planning.beginning import Beginning
 
 READER = "iht"  # with one feature: a backend that keeps nothing to speak of
 FIRST_TRIAL = 1 << 20  # bytes
@@ -139,7 +139,7 @@ def _parts(options: SelectOptions, chosen: type[Learner], task: Task) -> dict[st
     return parts
 
 
-def _estimate(options: SelectOptions, head: Head, parts: dict[str, int], path: Path) -> dict[str, Any]:
+def _estimate(options: SelectOptions, head: Beginning, parts: dict[str, int], path: Path) -> dict[str, Any]:
     trials = _trials(options, head, path)
     last = trials[-1]
     if last.size == head.size and head.share == 1:
@@ -175,7 +175,7 @@ def _estimate(options: SelectOptions, head: Head, parts: dict[str, int], path: P
     }
 
 
-def _table_of(options: SelectOptions, head: Head) -> Callable[[float], int]:
+def _table_of(options: SelectOptions, head: Beginning) -> Callable[[float], int]:
     """Bytes of the learner's tables of all features; every class of a two-class loss has its own."""
     chosen = find_backend(options.algo)
     parameters = parse_parameters(chosen.Parameters, options.set, options.algo)
@@ -195,7 +195,7 @@ def _alone(options: SelectOptions) -> SelectOptions:
     return dataclasses.replace(options, quiet=True, checkpoint_every=None, with_state=False, **quiet)
 
 
-def _trials(options: SelectOptions, head: Head, path: Path) -> list[Measured]:
+def _trials(options: SelectOptions, head: Beginning, path: Path) -> list[Measured]:
     """Larger and larger beginnings, until one takes long or there is no more."""
     alone = _alone(options)
     trials: list[Measured] = []
@@ -215,16 +215,16 @@ def _trials(options: SelectOptions, head: Head, path: Path) -> list[Measured]:
             size *= 4
 
 
-def _glimpse(options: SelectOptions, head: Head, path: Path) -> Glimpse:
+def _glimpse(options: SelectOptions, head: Beginning, path: Path) -> Glimpse:
     """The memory that a run on all that was looked at has in its first seconds."""
     with_numpy = _writes_arrays(options)
     options, place, _, rows = _trial(_alone(options), head, head.size, path)
     return peak_within(options, place, rows, GLIMPSE, with_numpy=with_numpy)
 
 
-def _run(options: SelectOptions, head: Head, size: int, path: Path, *, with_numpy: bool) -> Measured:
+def _run(options: SelectOptions, head: Beginning, size: int, path: Path, *, with_numpy: bool) -> Measured:
     options, place, written, rows = _trial(options, head, size, path)
-    summary = run_apart(options, place, rows, with_numpy=with_numpy)
+    summary = run_in_own_process(options, place, rows, with_numpy=with_numpy)
     taken = (summary["peak_memory"], summary["seconds"], summary["passes"], summary["cpu_seconds"])
     return Measured(written, *taken, numpy=summary["numpy"] is not None)
 
@@ -235,7 +235,7 @@ def _writes_arrays(options: SelectOptions) -> bool:
 
 
 def _trial(
-    options: SelectOptions, head: Head, size: int, path: Path
+    options: SelectOptions, head: Beginning, size: int, path: Path
 ) -> tuple[SelectOptions, Path, int, int | None]:
     """The options that run a beginning, where its summary goes, how long the beginning is, and its rows."""
     if head.row_counts:
@@ -257,7 +257,7 @@ def _reader_loss(loss: str) -> str:
     return "logistic" if loss in ("softmax", "squared-hinge", "hinge") else loss
 
 
-def _disk(options: SelectOptions, chosen: type[Learner], head: Head) -> int:
+def _disk(options: SelectOptions, chosen: type[Learner], head: Beginning) -> int:
     """Bytes of the spool, or of columns that do not fit; 0 when files are simply read again."""
     rereadable = all(Path(path).is_file() for path in options.inputs)
     again = chosen.reads_again(options.passes, options.l1)

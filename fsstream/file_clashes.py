@@ -19,7 +19,7 @@ _READ = ("labels", "targets", "groups", "valid", "init", "lock")
 _WRITTEN = ("output", "model", "summary", "names", "bad_lines", "checkpoint")
 
 
-def check_apart(options: Any, inputs: Sequence[str] | None = None) -> None:
+def check_file_clashes(options: Any, inputs: Sequence[str] | None = None) -> None:
     """UsageError when two of a command's files are one; --init and --model may be: a model kept up to date.
 
     `inputs` take the place of those in the options. Pipes and devices are not compared.

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from fsstream.planning.beginning import Beginning
 
 NOISE = 1 << 20  # bytes of memory that two runs of one kind may differ by
 
@@ -25,21 +27,6 @@ class Measured:
     passes: int
     work: float = 0.0  # seconds of processor time
     numpy: bool = False  # loaded, whatever it was for
-
-
-class Beginning(Protocol):
-    """Of the stream: what was looked at."""
-
-    @property
-    def size(self) -> int:
-        """Its bytes."""
-
-    @property
-    def share(self) -> float:
-        """Of all bytes."""
-
-    def features_in(self, size: float) -> float:
-        """Distinct features in so many bytes from the start, beyond what was looked at too."""
 
 
 def memory_at_end(

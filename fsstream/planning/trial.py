@@ -33,7 +33,7 @@ _LOOK_FOR_PARENT = 0.5
 _PATIENCE = 12  # times as long as it should work, on a machine that is busy with other things
 
 
-def run_apart(
+def run_in_own_process(
     options: InputOptions, summary: Path, rows: int | None = None, *, with_numpy: bool = False
 ) -> dict[str, Any]:
     """The summary of a run, with `cpu_seconds`; FsstreamError with the message of one that failed.
@@ -109,7 +109,7 @@ def _started(
     options: InputOptions, summary: Path, rows: int | None = None, with_numpy: bool = False
 ) -> subprocess.Popen[str]:
     process = subprocess.Popen(  # noqa: S603 - our own module, and a number
-        [sys.executable, "-m", "fsstream.trial", str(os.getpid())],
+        [sys.executable, "-m", "fsstream.planning.trial", str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
