@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream import run
+from fsstream.aim import Aim
 from fsstream.algorithms.learner import Access
 from fsstream.apply_options import ApplyOptions
 from fsstream.arrays import ids_source, matrix_source
 from fsstream.config import LEARNING_FIELDS, InputOptions, SelectOptions
 from fsstream.errors import DataError, Interrupted, UsageError, no_data
-from fsstream.feeds import Aim
 from fsstream.kmers import shown_kmers
 from fsstream.option_fields import from_mapping
 from fsstream.reading import Reading, RowsReading, make_reading

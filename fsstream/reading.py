@@ -332,12 +332,12 @@ def make_reading(
     given = Input(inputs, keep_positions=keep_positions)
     if usual is not None:
         try:
-            options = _as_shown(options, usual, given)
+            options = _usual_options_for(options, usual, given)
         except BaseException:
             given.close()
             raise
     if not _is_parquet(options, given):
-        return _told(Reading(options, given), usual)
+        return _with_note_of_format(Reading(options, given), usual)
     from fsstream.parquet import ParquetSource
 
     memory = options.memory_bytes if isinstance(options, SelectOptions) else None
@@ -345,19 +345,19 @@ def make_reading(
     files = ParquetSource(given, folder, memory=memory, keep_positions=keep_positions)
     try:
         dataclasses.replace(options, format="parquet").check()  # an option it has no use for is an error
-        return _told(RowsReading(options, files), usual)
+        return _with_note_of_format(RowsReading(options, files), usual)
     except BaseException:
         files.close()
         raise
 
 
-def _told(found: Reading | RowsReading, usual: InputOptions | None) -> Reading | RowsReading:
+def _with_note_of_format(found: Reading | RowsReading, usual: InputOptions | None) -> Reading | RowsReading:
     if usual is not None and found.format not in (usual.format, "columns", *KMER_FORMATS):
         found.note(f"read as {found.format}, which it looks like; the model was trained on {usual.format}")
     return found
 
 
-def _as_shown(options: InputOptions, usual: InputOptions, given: Input) -> InputOptions:
+def _usual_options_for(options: InputOptions, usual: InputOptions, given: Input) -> InputOptions:
     """The usual options; those that mean nothing in the format that the stream shows are as given."""
     form = usual.format
     if options.format == "auto":

@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     from fsstream.validation import Validation
 
 SHOWN_FEATURES = 50  # of each class, in the summary
-_SCORES = 1 << 20  # numbers that are made of the rows at once
-_COLUMN_NUMBERS = 1 << 24  # numbers in the columns that are taken at once: work of seconds, or less
+# A batch is learned in parts, between which a signal is heard. A part has at most so many numbers:
+_SCORES = 1 << 20  # scores, one for each row and class
+_COLUMN_NUMBERS = 1 << 24  # values, one for each feature and sample: seconds of work, or less
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,19 +98,21 @@ class Outcome:
 
 
 def select(options: SelectOptions, source: Source | RowSource | None = None) -> Outcome:
-    """Run one selection from its options, and a source in place of their paths, to the model."""
-    return _go(options, source, None)
+    """One selection, from its options to the model; a source takes the place of the paths in the options."""
+    return _learn(options, source, None)
 
 
 def resume(checkpoint: Checkpoint, options: SelectOptions) -> Outcome:
     """Go on with a run, with the options of `checkpoint.resumed`, to the model."""
-    return _go(options, None, checkpoint)
+    return _learn(options, None, checkpoint)
 
 
-def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: Checkpoint | None) -> Outcome:
+def _learn(
+    options: SelectOptions, source: Source | RowSource | None, checkpoint: Checkpoint | None
+) -> Outcome:
     started = time.monotonic()
     chosen = find_backend(options.algo)
-    parse_parameters(chosen.Parameters, options.set, options.algo)  # wrong ones are told before waiting
+    parse_parameters(chosen.Parameters, options.set, options.algo)  # a wrong one is told at once
     check_uses(options, chosen)
     check_file_clashes(options, inputs=None if source is None else ())
     before = checkpoint.snapshot if checkpoint is not None else None
@@ -177,7 +180,7 @@ class _Run:
         self._validation = self._make_validation() if options.valid else None
         self.passes = 0
         self._place = Place()  # behind the batches of the current pass that have been learned
-        self._begun = 0  # rows of the next one that have been learned
+        self._begun = 0  # rows of the batch after that which have been learned, too
         if before is not None:
             with fitting("the checkpoint"):
                 self._go_on(before)
@@ -215,7 +218,7 @@ class _Run:
 
     @property
     def _leaves_models(self) -> bool:
-        """Whether there is one after each pass: scans that are steps of one solution end in one."""
+        """Whether each pass ends with a model; the scans of fgm and its like are steps to a single one."""
         return "passes" in self._chosen.uses
 
     def _learn_once(self, progress: Progress) -> None:
@@ -241,7 +244,11 @@ class _Run:
         return f", progressive loss {self._meter.mean:.4f}" if self._meter.rows else ""
 
     def _end_pass(self) -> bool:
-        """Whether the learner wants another pass; work that is not saved half done is left at a signal."""
+        """Whether the learner wants another pass.
+
+        Learners that keep rows in memory do most of their work here. They are saved, and stopped by a signal,
+        between two of their scans.
+        """
         if self.learner.resumes_within_a_pass:
             return self.learner.end_pass()
         self.learner.between_scans = self._between_scans
@@ -249,15 +256,14 @@ class _Run:
             with self._signals.asked():
                 return self.learner.end_pass()
         finally:
-            del self.learner.between_scans  # else the run would hold itself
+            del self.learner.between_scans  # the run holds the learner, so the learner must not hold the run
 
     def _between_scans(self) -> None:
         self._saving.save_if_due()
         self._signals.check()
 
     def _parts(self, batch: Batch, begin: int) -> Iterator[Batch]:
-        """The rows from there on, in parts that take some megabytes or seconds: each class has its score of
-        a row, each sample its number in a column."""
+        """The rows from `begin` on, in parts: see _SCORES and _COLUMN_NUMBERS."""
         at_once = max(1, batch.rows)
         several = self._aim.kind == "classes"
         if self._chosen.access is Access.COLUMNS:

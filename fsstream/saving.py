@@ -2,6 +2,13 @@
 
 In: the batches a learner is fed. Out: the same batches, and checkpoints between them. Only what has been
 learned is saved, never what was read ahead, and saving changes nothing in the run.
+
+Where a run stands is said by four types, each of which holds the one before:
+
+    Position  between two records of the input: a source, and its bytes that lie before (sources/blocks)
+    Place     between two batches of a pass: a Position, or a count of the spool's batches (stream_feed)
+    Mark      a Place, and what had been counted there: cheap, so it is taken after every batch
+    Snapshot  a Mark, and all else of the run but the learner's arrays: taken when the run is saved
 """
 
 from __future__ import annotations
@@ -72,8 +79,8 @@ class Saving:
         self.resumes = 0  # how often the run has gone on
         self._writer: CheckpointWriter | None = None
         self._run: Savable | None = None
-        self._mark: Mark | None = None  # before the batch that is being learned, or behind the last one
-        self._amid = False  # a batch is being learned
+        self._mark: Mark | None = None  # where a run that goes on will begin; None: between two passes
+        self._amid = False  # a batch is being learned: the learner knows more than the mark says
         if options.checkpoint is None:
             return
         from fsstream.checkpoint import CheckpointWriter, Origin
@@ -127,7 +134,9 @@ class Saving:
     ) -> None:
         if self._writer is None or not isinstance(error, Interrupted | LimitError):
             return
-        amid = self._amid and not isinstance(error, Interrupted)  # a signal waits for the end of a part
+        # A signal is heard between two parts of a batch, and the snapshot says how many rows are learned. Any
+        # other error may have come amid a part: then there is nothing to save that fits the mark.
+        amid = self._amid and not isinstance(error, Interrupted)
         if self._run is not None and self._mark is not None and not amid:
             self._writer.write(self._run.snapshot(self._mark), self._run.save)
         told = f"`fsstream resume {self._writer.path}` goes on"

@@ -1,4 +1,8 @@
-"""A stream, pass after pass: read again where that can be done, else spooled the first time."""
+"""A stream, pass after pass: read again where that can be done, else spooled in the first pass.
+
+A spool is a private file that holds the batches in a compact form (sources/spool.py). It is needed for
+several passes over what can be read only once, such as a pipe, and for rows that are to be shuffled.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from fsstream.signals import StopSignals
     from fsstream.sources.spool import Spool
 
-SPOOLED_ENTRY = 72  # bytes that an entry of the longest row takes while it is encoded, with a name of 16
+SPOOLED_ENTRY = 72  # bytes for an entry of the longest row while it is encoded, with a name of 16 bytes
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,11 @@ class Place:
 
 
 class StreamFeed:
-    """What cannot be read again, or is to be shuffled, is spooled."""
+    """What RowFeed and ColumnFeed share: batches from the input or from its spool."""
 
     gives = "rows"
     reads_source = True
-    _same_order = False  # a shuffle is the same in every pass
+    _same_order = False  # else each pass is shuffled anew
 
     def __init__(
         self, options: SelectOptions, reading: AnyReading, signals: StopSignals, start: Place, *, again: bool
@@ -66,7 +70,7 @@ class StreamFeed:
         self._start = start
         self._spool: Spool | None = None
         self._spool_full = False
-        self._latest: Parsed | None = None  # what was given last, when it came from the input
+        self._latest: Parsed | None = None  # the batch in use; None: it came from the spool
         self._keep_rows(again=again)
 
     def _keep_rows(self, *, again: bool) -> None:
@@ -113,6 +117,8 @@ class StreamFeed:
             yield batch
 
     def _from(self, start: Place, number: int) -> Iterator[Batch]:
+        # What is given from the spool must be in it first: rows that are shuffled, and those of the pass in
+        # which an interrupted run stood.
         if (self._options.shuffle or start.batches) and not self._spool_full:
             for _ in self._from_input(None):
                 pass
@@ -154,5 +160,5 @@ class StreamFeed:
 
 
 def batch_bytes(batch: Batch) -> int:
-    """Of a batch that no text stands behind any more: its keys, values and labels."""
+    """The size of a batch that has no text (any more): its keys, values and labels."""
     return 12 * batch.entries + 8 * batch.rows

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsstream._native import Batch
+    from fsstream.aim import Aim
     from fsstream.algorithms.learner import Learner
     from fsstream.config import SelectOptions
-    from fsstream.feeds import Aim
     from fsstream.numerics import Floats
 
 # Options a backend may have no use for, by field; each must not be given then.

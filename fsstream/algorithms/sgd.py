@@ -85,7 +85,7 @@ class SgdLearner(Learner):
     def start_from(self, model: Model) -> None:
         """Warm start: begin with the features of an earlier model."""
         for kernel in self.kernels():
-            seed(kernel, model)
+            start_kernel_from(model, kernel)
 
     def selection(self) -> Selection:
         """The k best, of each class when there are several."""
@@ -130,8 +130,8 @@ class SgdLearner(Learner):
         self.kernel.take_progress()
 
 
-def seed(kernel: Kernel, model: Model) -> None:
-    """Give a new kernel the features and intercepts of a model."""
+def start_kernel_from(model: Model, kernel: Kernel) -> None:
+    """Give a new kernel the features and intercepts of a model (not to be mixed up with --seed)."""
     chosen = model.selection
     features = zip(chosen.raw_names, model.keys().tolist(), chosen.weights.tolist(), strict=True)
     if isinstance(kernel, SoftmaxLearner | ClassDescent):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from fsstream._native import CsvParser, column_names, numeric_columns
 from fsstream.errors import DataError, UsageError, no_data
+from fsstream.sources import PEEK_RECORDS
 from fsstream.text import to_text
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from fsstream.formats.options import FormatOptions
     from fsstream.sources import Block
 
-INFERENCE_RECORDS = 10_000
 LABEL_COLUMN = "--label-column"  # the one option that means one column
 _GLANCE = 1 << 21  # bytes that are looked at for a doubt
 _TELLING, _FEW = 20, 0.2  # cells that say something; share of those that are no plain numbers
@@ -112,7 +112,7 @@ def parser(form: str, options: FormatOptions) -> CsvParser:
 def _inferred(form: str, options: FormatOptions, beginning: Sequence[Block], columns: int) -> list[str]:
     """What the cells of the first records make of each column."""
     header = not options.no_header
-    verdicts = [numeric_columns(block.data, form, header, columns, INFERENCE_RECORDS) for block in beginning]
+    verdicts = [numeric_columns(block.data, form, header, columns, PEEK_RECORDS) for block in beginning]
     return ["numeric" if all(column) else "categorical" for column in zip(*verdicts, strict=True)]
 
 
