@@ -1,24 +1,27 @@
-// ColumnMeans: in a table, what a row is worth is how far its values are from the means of their columns.
+// ColumnMeans: in a table, a value counts by how far it is from the mean of its column.
 //
-// Columns of positive numbers that most rows have are one long common direction: with 3,000 of them each step moves
-// the score of every row to come by far more than what tells rows apart, and the sign of the last row is all that is
-// learned. So a column of a table counts as x - m, m its mean over the rows so far, this one and those without it
-// included:
+// Why. Columns of positive numbers that most rows have make all rows point the same way. With 3,000 of them each step
+// moves the score of every row to come by far more than what tells rows apart, and nothing is learned but the label of
+// the last row. So a column of a table counts as x - m, m its mean over the rows so far, this one and those without the
+// column included:
 //
 //   V += h,  m += (x - m) h / V,  s2 the mean of (x - m)^2      h: importance of the row; V fades where evidence does
 //
 // A row that has no entry in the column has 0 there, and gets one of -m. What a model writes is as before: weights of
 // x, and an intercept less the sum of w m.
 //
-// A column is what at most 2 + 3 t / 4 of t rows were without; what is not in the first twelve rows is none. The stream
-// is a table while of the entries after its first row more than two thirds are in columns that were known, less a sixth
-// of a row, as the second row can only know the first: more than half of it must. Text is none from its second row on,
-// and is learned as if nothing had been asked. A row without entries is not one of the first two.
+// What is a column. After t rows, what at most 2 + 3 t / 4 of them were without. What is in none of the first twelve
+// rows is no column.
 //
-// The unit of a column that is not active is s: it is known here, and a pair of evidence may be two columns'. Of two
-// that met in one, the larger had the other's unit, and of 3,000 some outgrew all others. So is that of an active one
-// where its values first differ: the first row is learned as it is, and of 10,000, 10,001, 9,999 only the differences
-// are to count. Where m ceases to be taken off the square of the unit grows by m^2.
+// What is a table. A stream of whose entries after the first row more than two thirds are in columns that were known by
+// then, less a sixth of a row, since the second row can only know the first: of its entries more than half must be.
+// Text is no table from its second row on, and from there on is learned as if nothing had been asked. A row without
+// entries is not counted as one of the first two.
+//
+// Units. The unit of a column that is not active is s, which is known here; a pair of evidence may be shared by two
+// columns, and of two that met in one the larger had the other's unit: of 3,000 columns some outgrew all others. An
+// active column takes s as its unit where its values first differ: the first row is learned as it is, and of 10,000,
+// 10,001, 9,999 only the differences are to count. Where m ceases to be taken off, the square of the unit grows by m^2.
 //
 // Where m begins or ceases to be taken off the intercept must change by w m, for the score to stay.
 #pragma once

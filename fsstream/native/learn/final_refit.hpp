@@ -5,13 +5,15 @@
 // u_j is the root mean square of column j where it occurs, so z_j = w_j u_j is its contribution at typical size,
 // in any unit. A column's claim is, as in learn/newton.hpp, |z_j| (C_j + lambda)^(1/4), C_j its curvature in all rows.
 // While there are more than k columns, the seven tenths with the largest claims stay, no fewer than k, and are
-// fitted again from where they stood: columns that say the same share a weight, and the one that stays takes
-// it over, which a single cut does not see. So far lambda = 2. The weights of those that stay are of the lambda of
-// 128, 32, 8, 2, 1/2 with which all candidates, fitted to four rows in five, say most of the fifth: asked before any
-// goes, since what was chosen by all rows would look good on each.
+// fitted again from where they stood. Columns that say the same share a weight; the one that stays takes it over,
+// which a single cut would not see. Until here lambda is 2.
 //
-// Columns of a table count less their means (learn/column_means.hpp), b is then what is left there; their u_j is of all
-// rows.
+// The k that stay are fitted once more, with a lambda of 128, 32, 8, 2 or 1/2: the one with which all candidates,
+// fitted to four rows in five, predict the fifth best. That is asked before any column goes, since columns that were
+// chosen by all rows would look good on each of them.
+//
+// In a table, values count from the means of their columns (learn/column_means.hpp). b is then the score of a row that
+// is at all means, and u_j is taken over all rows.
 //
 // Solver: Newton steps by conjugate gradients, preconditioned by the diagonal, with halving. Rows in input order.
 #pragma once

@@ -17,49 +17,55 @@
 //
 //             |w_i| sqrt(P_i / C_i) (C_i + L)^(1/4)
 //
-// Up to an evidence of 50 the steps are those of a mean over the rows; from there on they fall with the root
-// of it only, since columns that say similar things need many small corrections (of covtype's 54 columns one
-// pass gained .008 in accuracy, and sparse data hardly anything either way).
+// Steps. Up to an evidence of 50 they are those of a mean over the rows. From there on they fall only with the root of
+// the evidence, since columns that say similar things need many small corrections: on covtype's 54 columns one pass
+// gained .008 in accuracy by that, and sparse data hardly changed.
 //
-// L is of features. With L behind its 0 the intercept had gone a quarter of its way after 800 rows of 900 features,
-// a tenth of which are positive, and what is in most rows was taken for a reason (dorothea, k = 20: AUC .55; .85 now).
+// Intercept. L is the prior of features, so the intercept has at most the evidence of one full row behind its 0
+// (min(L, 1)). With L there it had gone a quarter of its way after 800 rows of 900 features, a tenth of them positive,
+// and features that are in most rows were taken for what tells the labels apart (dorothea, k = 20: AUC .55; .85 now).
 //
-// Active features keep w, P and C exactly; the others share the blocks of a BlockSketch, w in its
-// rows and P and C in its pairs. Pairs are taken to be shared where fewer than nine in ten are empty. A shared P is
-// other features', too: what is not active takes P = C x^2 from the value at hand, or it would enter with a weight in
-// somebody else's unit (of the first 1,000 on the bench stream 90 % were planted features then, and all are now). A
-// pair whose P / C is more than 64 times x^2 is of a bigger feature, which the sketch's weight is taken to be of,
-// too: that starts anew. Where pairs are not shared the P in one is its feature's: with P = C x^2 a value would
-// count by its sign alone, and of columns that are all positive, as those of most tables are, none would stand out
-// before it is active (eight columns, one of which is the label: --k 1 found it in .28 of 40 draws of 5,000 rows,
-// and in all of them now).
-// Leaving: w goes to the sketch as a difference, so that asking gives it back; the larger evidence stays in the pair.
-// Entering: copies of both, less the evidence that nine in ten pairs do not exceed (a tenth of it at least stays):
-// where a pair is hundreds of rare features', one that enters with the evidence of all would hardly move any more.
-// Where pairs are not shared nothing is taken off. A claim to enter has at most twice of what is then left, L included:
-// what cannot stay does not come again and again.
+// Where numbers are kept. Active features keep w, P and C exactly. The others share the blocks of a BlockSketch: w lies
+// in its rows, P and C in its pairs. Pairs count as shared where fewer than nine in ten are empty.
 //
-// A weight is learned from values of some size. At one of more than 16 units of its own a feature's weight shrinks
-// before the row is scored, to what makes it count like 16: counts and amounts have long tails, and one of them in
-// a column that was small so far threw everything off (R2 of cpu_act's raw columns: -1,390 to .60 over eight
+//   shared      The P of a pair is other features', too. A feature that is not active takes P = C x^2 from the value at
+//               hand instead, or it would enter with a weight in another feature's unit: of the first 1,000 on the
+//               bench stream 90 % were planted features then, and all are now.
+//               A pair whose P / C is more than 64 times x^2 belongs to a bigger feature. The sketch's weight is taken
+//               to be of that one, too, and the feature starts anew.
+//   not shared  The P of a pair is its feature's. With P = C x^2 a value would count by its sign alone, and of columns
+//               that are all positive, as those of most tables, none would stand out before it is active: with eight
+//               columns, one of which is the label, --k 1 found it in .28 of 40 draws of 5,000 rows, and in all now.
+//
+// Leaving. What a prune drops gives its w to the sketch, as the difference to what the sketch says, so that asking
+// gives it back. The pair keeps the larger evidence.
+//
+// Entering. A feature takes w, P and C from the sketch, less the evidence that nine in ten pairs do not exceed, but at
+// least a tenth of it: where hundreds of rare features share a pair, one that enters with the evidence of all would
+// hardly move any more. Where pairs are not shared nothing is taken off. The claim to enter has at most twice the
+// evidence, L included, that is then left, so that what cannot stay does not enter again and again.
+//
+// Long tails. A weight is learned from values of some size. Before a row in which a value is more than 16 units of its
+// feature, the weight shrinks to what makes the value count like 16. Counts and amounts have long tails, and one large
+// value in a column that was small so far threw everything off (R2 of cpu_act's raw columns: -1,390 to .60 over eight
 // shuffles, and .34 to .65 now). A limit of 8 costs selections of 10 features of raw counts .02 in accuracy.
 //
-// What is written is a g w and a b + c, with the a and c that the scores of the rows, each before it was learned,
-// would best have been changed by (learn/calibration.hpp); less of w where it is in doubt, and more where the prior
-// holds it back, as far as those scores say (learn/trust.hpp).
+// What is written is a g w, and a b + c for the intercept. a and c are what the scores of the rows, each from before
+// the row was learned, would best have been changed by (learn/calibration.hpp). A weight in doubt is written smaller,
+// one that the prior holds back larger, as far as those scores say so (learn/trust.hpp).
 //
-// A short stream, of which all rows are kept (learn/kept_rows.hpp): which k stay is decided by fitting all rows
-// (learn/final_refit.hpp), among the active features and those that left at the last prune. What is written of a
-// weight, and of the intercept, is then the mean of what the pass says (nothing of those that left) and of that fit.
+// Short streams, all rows of which are kept (learn/kept_rows.hpp): which k features stay is decided by fitting all rows
+// (learn/final_refit.hpp), among the active features and those that left at the last prune. What is written of a weight
+// is the mean of what the pass says (nothing, of those that left) and of that fit; so it is with the intercept.
 //
-// Rows that come again, in later passes, are learned as they were at first; but what they are given before that says
-// nothing of rows to come. Trust and g stay as the first pass left them, a = 1 and c = 0, and no row is kept twice.
+// Later passes learn a row as the first did, but what it scores before says nothing of rows to come. So trust and g
+// stay as the first pass left them, a = 1 and c = 0, and no row is kept twice.
 //
-// Of a stream that is a table x is what a value is above the mean of its column (learn/column_means.hpp), in the pass
-// as in the fit, and 0 - m where a row has none. What is written is of the values as they are. Without an intercept
-// there is nothing that could take up the means, and nothing is taken off. In a run that began with an earlier model
-// the intercept follows the means, so that its weights score values as they are, and the first rows do not say how far
-// away a value may be.
+// Tables. In a stream that is a table x is what a value is above the mean of its column (learn/column_means.hpp), in
+// the pass as in the fit, and -m where a row has no value. What is written is of the values as they are. Without an
+// intercept, which takes up the means, nothing is taken off. In a run that began with an earlier model the intercept
+// follows the means, so that the weights of that model score values as they are, and the limit on how far a value may
+// be from its mean in the first rows (ColumnMeans::farthest) does not hold.
 //
 // After the diagonal precisions of confidence-weighted learning and the importance-aware steps
 // of Vowpal Wabbit, brought into the memory of MISSION.

@@ -53,7 +53,8 @@ class ComposedRow {
     char* const to = batch.arena.data() + composed_;
     copy_in_pieces(to, front);
     copy_in_pieces(to + front.size(), word);
-    // One word: made of two halves it would be stored as such, and fetched at once too early.
+    // Both halves of the name are stored as one 64-bit word: make_keys reads it as one, and a read of 64 bits behind
+    // two stores of 32 has to wait until both have left the store buffer.
     const auto name = std::bit_cast<TextRef>((composed_ | TextRef::kArena) | std::uint64_t{size} << 32U);
     names_[count_] = waiting_names_.names[waiting_] = name;
     waiting_names_.entries[waiting_] = count_;

@@ -1,5 +1,5 @@
-// The next 64 bytes, one bit a byte, the first byte lowest: by the machine that looks. Equal by definition. All 64
-// bytes must be readable.
+// Views: a look at the next 64 bytes of text that gives a mask with one bit for each byte, the first byte lowest. There
+// is one struct for each kind of machine, and all give the same masks. All 64 bytes must be readable.
 #pragma once
 
 #include <cstdint>
