@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import random
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 
 from fsstream import load_model
+from fsstream.algorithms import BACKENDS, backend
+from fsstream.cli.algos import describe
 from tests.cli.command import fsstream
 
 if TYPE_CHECKING:
@@ -137,10 +140,14 @@ def test_inspect_says_what_is_in_a_model(model: Path) -> None:
 
 
 def test_algos_lists_every_parameter() -> None:
-    listed = fsstream("algos").stdout.decode()
-    assert "mission" in listed
-    described = fsstream("algos", "mission").stdout.decode()
-    assert "sketch_width=" in described
+    listed = [line.split()[0] for line in fsstream("algos").stdout.decode().splitlines()]
+    assert listed == list(BACKENDS)
+    for name in listed:
+        described = " ".join(describe(backend(name)).split())
+        for field in dataclasses.fields(backend(name).Parameters):
+            assert f" {field.name}" in described
+            assert " ".join(field.metadata["doc"].split()) in described
+    assert b"sketch_width=0 (from 0 to" in fsstream("algos", "mission").stdout
     unknown = fsstream("algos", "mison")
     assert unknown.returncode == 2
     assert b"did you mean 'mission'?" in unknown.stderr

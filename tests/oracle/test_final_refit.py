@@ -28,19 +28,19 @@ def rows_kept(ours: Mission) -> int:
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("k", [1, 4, 9, 40])
-@pytest.mark.parametrize("seed", range(12))
-def test_equals_the_oracle(seed, k, intercept):
-    check(draw_rows(seed, 80, 40, "logistic"), k, intercept=intercept)
+def test_equals_the_oracle(k, intercept):
+    told = [check(draw_rows(seed, 80, 40, "logistic"), k, intercept=intercept) for seed in range(12)]
+    assert sum(told) >= 4
 
 
 @pytest.mark.parametrize("k", [1, 4, 9])
-@pytest.mark.parametrize("seed", range(6))
-def test_of_a_table_it_equals_the_oracle(seed, k):
-    check(draw_table(seed, 80, 14, 0.2 * (seed % 2)), k, intercept=True)
+def test_of_a_table_it_equals_the_oracle(k):
+    told = [check(draw_table(seed, 80, 14, 0.2 * (seed % 2)), k, intercept=True) for seed in range(6)]
+    assert sum(told) >= 2
 
 
-def check(data, k: int, *, intercept: bool) -> None:
-    """The learner against its twin, then fitted."""
+def check(data, k: int, *, intercept: bool) -> bool:
+    """The learner against its twin, then fitted; False: two claims, or ridges, are too near to tell."""
     data[-1][::9] = 0  # rows that are scored, not learned from
     ours = learner(k, common={"intercept": intercept})
     ours.update(batch_of(data))
@@ -61,7 +61,7 @@ def check(data, k: int, *, intercept: bool) -> None:
         dense[counts], targets[counts], importance[counts], k, means, intercept=intercept
     )
     if narrowest < 0.02:
-        pytest.skip("two claims, or two ridges, are too near to tell")
+        return False
     of_fit = {pool[column]: weight for column, weight in zip(columns, weights, strict=True)}
     expected = {key: (float(twin.written(key)) + weight) / 2 for key, weight in of_fit.items()}
     assert selected(ours) == pytest.approx(expected, rel=5e-3, abs=2e-3)
@@ -69,6 +69,7 @@ def check(data, k: int, *, intercept: bool) -> None:
     assert ours.kernel.intercept == pytest.approx(
         (twin.at_means() + constant) / 2 - of_means, rel=5e-3, abs=2e-3
     )
+    return True
 
 
 def copies() -> Batch:
