@@ -168,7 +168,7 @@ def test_a_checkpoint_is_refused_with_the_way_to_a_model(
 
 
 def test_the_reference_says_what_each_backend_merges() -> None:
-    text = (ROOT / "docs" / "reference.md").read_text().partition("**`merge`**")[2]
+    text = (ROOT / "docs" / "reference.md").read_text().partition("## `merge`")[2]
     table = [
         line.split("|")[1:-1]
         for line in text.partition("- Models of")[0].splitlines()
