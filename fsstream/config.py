@@ -107,7 +107,7 @@ class InputOptions:
     )
     block_size: int | None = option(
         None,
-        "bytes read at a time; changes speed and memory, never the result (default: 512 KiB, of sequences "
+        "bytes read at a time; changes speed and memory, never the result (default: 1 MiB, of sequences "
         "64 KiB)",
         kind="size",
         low=1,

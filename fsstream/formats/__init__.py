@@ -60,7 +60,7 @@ def format_named(name: str) -> Format:
 
 def block_bytes(name: str) -> int:
     """What to read at once: a letter of a sequence is a number in its batch, else some ten of them are."""
-    return BLOCK_BYTES // 8 if _SEPARATORS.get(name) == b"" else BLOCK_BYTES
+    return BLOCK_BYTES // 16 if _SEPARATORS.get(name) == b"" else BLOCK_BYTES
 
 
 def make_parser(name: str, options: FormatOptions) -> Parser:

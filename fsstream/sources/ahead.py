@@ -12,10 +12,10 @@ from __future__ import annotations
 import mmap
 from typing import TYPE_CHECKING
 
-from fsstream.sources.blocks import BLOCK_BYTES
-
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+AT_ONCE = 1 << 19  # bytes
 
 
 class Ahead:
@@ -38,7 +38,7 @@ class Ahead:
         pages = self._with_room(size)
         with memoryview(pages) as room:
             while self._end < size:
-                count = readinto(room[self._end : min(size, self._end + BLOCK_BYTES)])
+                count = readinto(room[self._end : min(size, self._end + AT_ONCE)])
                 if not count:
                     return False
                 self._end += count
@@ -64,7 +64,7 @@ class Ahead:
     def _with_room(self, size: int) -> mmap.mmap:
         """The pages, for so many bytes; a size that changes nothing still asks whether a view is held."""
         if self._pages is None:
-            self._pages = mmap.mmap(-1, max(size, BLOCK_BYTES), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            self._pages = mmap.mmap(-1, max(size, AT_ONCE), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         else:
             self._pages.resize(max(size, len(self._pages)))
         return self._pages

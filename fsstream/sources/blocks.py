@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     Head = Callable[[memoryview], int]
 
-BLOCK_BYTES = 1 << 19
+BLOCK_BYTES = 1 << 20
+PIECE_BYTES = 1 << 18  # of what is looked at
 RECORD_LIMIT = 64 << 20
 LONG_BLOCK = 2 << 20  # bytes; beyond the size of blocks, so that only a long record makes such a one
 
@@ -157,7 +158,7 @@ def read_blocks(
 
 
 def cut(
-    data: memoryview, head: Callable[[memoryview, bool], int], size: int = BLOCK_BYTES
+    data: memoryview, head: Callable[[memoryview, bool], int], size: int = PIECE_BYTES
 ) -> Iterator[memoryview]:
     """Bytes that are all there in pieces of whole records, of about `size` bytes where records allow it."""
     begin, room = 0, size

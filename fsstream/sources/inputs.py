@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from fsstream._native import RunningDigest, count_lines, take_records
 from fsstream.errors import DataError, FsstreamError, UsageError
-from fsstream.sources.ahead import Ahead
+from fsstream.sources.ahead import AT_ONCE, Ahead
 from fsstream.sources.blocks import (
     BLOCK_BYTES,
     RECORD_LIMIT,
@@ -191,7 +191,7 @@ class Stream:
         """
         end = found = 0
         enough = records
-        size = min(limit, BLOCK_BYTES >> 4)
+        size = min(limit, AT_ONCE >> 4)
         while True:
             self._look(size)
             have = len(self._ahead)
@@ -205,7 +205,7 @@ class Stream:
             if found >= enough or size == limit:
                 return end, found, ended and end == have
             # A record that is still going on is looked at from its beginning: then twice as much at once.
-            size = min(size + (min(size, BLOCK_BYTES) if end else size), limit)
+            size = min(size + (min(size, AT_ONCE) if end else size), limit)
 
     def beginning(self, size: int) -> memoryview:
         """What was looked at; nothing more can be looked at while it is held."""
@@ -213,7 +213,7 @@ class Stream:
 
     def let_go(self) -> None:
         """Keep nothing in memory of what was looked at, if it is much and can be read again."""
-        if self._ended or len(self._ahead) <= BLOCK_BYTES or not self._raw.rewind():
+        if self._ended or len(self._ahead) <= AT_ONCE or not self._raw.rewind():
             return
         self._ahead = Ahead()
         self._bytes = plain_bytes(self._raw)
@@ -329,7 +329,7 @@ class Input:
     def _skip(self, stream: Stream, index: int, start: Position, digest: RunningDigest) -> tuple[int, int]:
         """Read what lies before the start: the line and offset at which the source goes on."""
         left = start.offset if index == start.source else None
-        space = memoryview(bytearray(BLOCK_BYTES))
+        space = memoryview(bytearray(AT_ONCE))
         line, offset = 1, 0
         while left is None or offset < left:
             count = stream.readinto(space if left is None else space[: left - offset])
@@ -384,7 +384,7 @@ class Input:
             import tempfile
 
             copy = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 (the caller's)
-            buffer = memoryview(bytearray(BLOCK_BYTES))
+            buffer = memoryview(bytearray(AT_ONCE))
             while count := stream.readinto(buffer):
                 copy.write(buffer[:count])
             return copy

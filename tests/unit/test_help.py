@@ -14,7 +14,7 @@ def test_the_sizes_of_blocks_are_those_of_the_help() -> None:
     [said] = [
         field.metadata["doc"] for field in dataclasses.fields(InputOptions) if field.name == "block_size"
     ]
-    text, sequences = (parse_size(size) for size in re.findall(r"\d+ KiB", said))
+    text, sequences = (parse_size(size) for size in re.findall(r"\d+ [KM]iB", said))
     short = {"fasta", "fastq", "seq"}
     assert {name: block_bytes(name) for name in FORMATS} == {
         name: sequences if name in short else text for name in FORMATS
