@@ -69,16 +69,18 @@ def read(parser, lines):
 TEXT = """
 names = "a seven77 7 07 18446744073709551616 \\x01 caf\\u00e9".split() + ["x" * 15, "y" * 16, "z" * 70]
 values = "1 0.1678 0.25 16777217 0.30000001192092896 -0.5 1.5 2e-3 12345678 0.12345678".split()
+plain = "1 0.1678 0.25 -0.5 1.5 -12.25 0.095842101 123456789012345 1.2345678 0.16777217 0.000000012".split()
 gaps = [" "] * 20 + ["  ", "\\t", " \\r", "   "]
 for form in ("tokens", "pairs", "vw", "libsvm"):
     lines = []
     for _ in range(300):
         entries = []
-        for _ in range(draw.randrange(120)):
-            number = str(draw.randrange(10**9))
+        alike = draw.random() < 0.7  # as rows are most of the time
+        for _ in range(draw.randrange(300)):
+            number = str(draw.randrange(10 ** draw.choice([3, 8, 10, 15])))
             name = number if form == "libsvm" else draw.choice(names) + number[:2]
-            value = "" if form == "tokens" else ":" + draw.choice(values)
-            entries.append(draw.choice(gaps) + name + value)
+            value = "" if form == "tokens" else ":" + draw.choice(plain if alike else values)
+            entries.append((" " if alike else draw.choice(gaps)) + name + value)
         space = draw.choice([" |", " |ns", " |ns:0.5", " |" + "n" * 40]) if form == "vw" else ""
         lines.append("1" + space + "".join(entries))
     read(format_named(form).parser(FormatOptions()), lines)

@@ -8,6 +8,8 @@ namespace fsstream {
 namespace {
 
 constexpr const char* kEntry = "index:value";
+constexpr std::ptrdiff_t kShort = 96;  // bytes; where shorter rows end is not worth a look
+constexpr unsigned kUnlike = 16;       // rows after one that was
 constexpr const char* kFromOne = "numbers begin at 1";
 
 Verdict bad_value(const char* p, const char* end) {
@@ -38,7 +40,9 @@ Verdict NumberedEntries::read_entry(const char*& p, const char* end, std::uint64
 Verdict NumberedEntries::read(Batch& batch, const char* p, const char* end) {
   const char* const first = p;
   const char* const last = batch.text_size < kPlainReach ? p : batch.text + batch.text_size - kPlainReach;
-  EntryCursor at{p, batch.keys.end(), batch.values.end(), lowest_, false};
+  EntryCursor at{p, batch.text, batch.keys.end(), batch.values.end(), lowest_, false, end - p < kShort || unlike_ != 0};
+  const bool known = at.unlike;
+  unlike_ -= unlike_ != 0 ? 1 : 0;
   while (true) {
     read_plain(at, last, lowest_);
     at.p = skip_blanks(at.p, end);
@@ -53,6 +57,7 @@ Verdict NumberedEntries::read(Batch& batch, const char* p, const char* end) {
       at.above = lowest_;
     }
   }
+  if (at.unlike && !known) unlike_ = kUnlike;
   batch.keys.set_size(static_cast<std::size_t>(at.key - batch.keys.data()));
   batch.values.set_size(static_cast<std::size_t>(at.value - batch.values.data()));
   if (at.descends && !merge_.merge(batch)) return {first, kSum};

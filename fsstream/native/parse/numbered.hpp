@@ -22,6 +22,7 @@ class NumberedEntries {
   Verdict bad_index(const char* p, const char* end) const;
 
   RowMerge merge_;
+  unsigned unlike_ = 0;  // for so many rows nothing is expected of reading many entries at once
   std::uint64_t lowest_;
   bool comments_;
   const char* hint_;

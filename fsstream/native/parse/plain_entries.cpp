@@ -1,5 +1,6 @@
 #include "parse/plain_entries.hpp"
 
+#include "core/multiversion.hpp"
 #include "parse/plain_number.hpp"
 
 #if defined(__x86_64__)
@@ -136,13 +137,25 @@ struct Avx2 {
 
 }  // namespace
 
-void read_plain(EntryCursor& at, const char* last, std::uint64_t lowest) {
+void read_plain_by_entries(EntryCursor& at, const char* last, std::uint64_t lowest) {
 #if defined(__x86_64__)
   static const bool kVectors =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
   if (kVectors) return read_with_avx2(at, last, lowest);
 #endif
   read_entries<Portable>(at, last, lowest);
+}
+
+// The highest index is left to the reader of all entries, which knows that none is above it.
+bool read_any_entry(const char* p, const char* colon, const char* stop, std::uint64_t& index, float& value) {
+  return read_index(p, colon, index) == colon && index + 1 != 0 && read_number(colon + 1, stop, value) == stop;
+}
+
+void read_plain(EntryCursor& at, const char* last, std::uint64_t lowest) {
+  static const EntryReader best = instruction_set() == InstructionSet::kAvx512 && wide_entry_reader() != nullptr
+                                      ? wide_entry_reader()
+                                      : &read_plain_by_entries;
+  best(at, last, lowest);
 }
 
 }  // namespace fsstream

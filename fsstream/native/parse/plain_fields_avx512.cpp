@@ -7,9 +7,8 @@
 #include "parse/plain_fields.hpp"
 
 #if defined(__AVX512F__)
-#include "parse/plain_number.hpp"
+#include "parse/wide_fields.hpp"
 #include "parse/wide_hash.hpp"
-#include "parse/wide_text.hpp"
 
 namespace fsstream {
 
@@ -32,20 +31,12 @@ struct Found {
   Layout layout;
   // Of fields, of which there are no more than marks.
   alignas(64) std::uint64_t names[kMarks][2];  // the sixteen bytes from where a name begins
-  alignas(64) std::uint64_t heads[kMarks];     // the eight bytes that a value begins with, of paired fields
-  alignas(64) std::uint64_t values[kMarks];    // and those that it ends with
-  std::uint8_t digits[kMarks];                 // of those are digits
-  std::uint8_t places[kMarks];                 // digits behind the point
-  std::uint8_t lengths[kMarks];                // of values
+  alignas(64) std::uint64_t heads[kMarks];     // the eight bytes that a value begins with
+  alignas(64) std::uint64_t tails[kMarks];     // and those that it ends with
+  std::uint8_t sizes[kMarks];                  // of values
 
   std::uint32_t* marks() { return ends + 1; }
 };
-
-// White space, as isspace has it.
-inline std::uint64_t blanks_of(__m512i bytes) {
-  const __m512i from_tab = _mm512_sub_epi8(bytes, _mm512_set1_epi8('\t'));
-  return _cvtmask64_u64(_mm512_cmple_epu8_mask(from_tab, _mm512_set1_epi8('\r' - '\t'))) | bytes_equal(bytes, ' ');
-}
 
 // Lists colons and blanks up to the line feed, or what no plain field has; `more` when neither was met.
 template <FieldShape kShape>
@@ -65,10 +56,8 @@ inline std::size_t list_marks(const char* p, const char* last, Found& found, boo
     const std::uint64_t bars = kShape == FieldShape::kFeature ? bytes_equal(bytes, '|') : 0;
     const std::uint64_t listed = (blanks | colons) & up_to_first(feeds) & below_first(bars);
     if constexpr (kShape != FieldShape::kWord) {
-      const std::uint64_t in_turns = std::uint64_t{0x5555555555555555} << ((end - marks) & 1);
-      const std::uint64_t kinds = _pext_u64(colons, listed);
-      bare = bare && kinds == 0;
-      paired = paired && kinds == _bzhi_u64(in_turns, static_cast<unsigned>(__builtin_popcountll(listed)));
+      bare = bare && (colons & listed) == 0;
+      paired = paired && out_of_turns(colons, listed, static_cast<std::size_t>(end - marks)) == 0;
     }
     end = list_bits(listed, static_cast<std::uint32_t>(view - p), end);
     more = (feeds | bars) == 0;
@@ -79,65 +68,10 @@ inline std::size_t list_marks(const char* p, const char* last, Found& found, boo
 
 // Field i has the value that ends at `stop`, behind the colon, or none.
 inline void put_value(Found& found, std::size_t i, const char* colon, const char* stop) {
-  if (colon == stop) {
-    found.values[i] = std::uint64_t{'1'} << 56;
-    found.digits[i] = 1;
-    found.places[i] = 0;
-    return;
-  }
-  const auto length = static_cast<std::uint8_t>(stop - colon - 1);
-  const bool zero_point = begins_with_zero_point(colon + 1);
-  const auto digits = static_cast<std::uint8_t>(zero_point ? length - 2 : length);
-  found.values[i] = eight_bytes(stop - 8);
-  found.digits[i] = digits;
-  found.places[i] = zero_point ? digits : 0;
-  found.lengths[i] = length;
-}
-
-// Up to eight fields of one layout, from `first` on.
-struct Ends {
-  __m512i starts;
-  __m512i name_stops;
-  __m512i stops;
-};
-
-template <bool kValued>
-inline Ends ends_of(const std::uint32_t* marks, std::size_t first) {
-  const __m512i low = all_words(0xffffffff);
-  const auto behind = [](__m512i blanks) { return _mm512_add_epi32(blanks, _mm512_set1_epi32(1)); };
-  if constexpr (kValued) {
-    const __m512i both = _mm512_loadu_si512(marks + 2 * first);
-    const __m512i starts = _mm512_and_si512(behind(_mm512_loadu_si512(marks + 2 * first - 1)), low);
-    return {starts, _mm512_and_si512(both, low), _mm512_srli_epi64(both, 32)};
-  } else {
-    const auto eight = [](const std::uint32_t* from) {
-      return _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-    };
-    const __m512i stops = eight(marks + first);
-    return {_mm512_and_si512(behind(eight(marks + first - 1)), low), stops, stops};
-  }
-}
-
-inline void store_bytes(std::uint8_t* out, __m512i words) {
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), _mm512_cvtepi64_epi8(words));
-}
-
-// put_value of up to eight fields.
-template <bool kValued>
-inline void put_values(Found& found, std::size_t first, const Ends& ends) {
-  if constexpr (!kValued) {
-    _mm512_store_si512(found.values + first, all_words(std::uint64_t{'1'} << 56));
-    store_bytes(found.digits + first, all_words(1));
-    store_bytes(found.places + first, _mm512_setzero_si512());
-    return;
-  }
-  const __m512i sizes = _mm512_sub_epi64(_mm512_sub_epi64(ends.stops, ends.name_stops), all_words(1));
-  const __m512i two = _mm512_and_si512(_mm512_load_si512(found.heads + first), all_words(0xffff));
-  const __mmask8 zero_point = _mm512_cmpeq_epi64_mask(two, all_words('0' | '.' << 8));
-  const __m512i digits = _mm512_mask_sub_epi64(sizes, zero_point, sizes, all_words(2));
-  store_bytes(found.digits + first, digits);
-  store_bytes(found.places + first, _mm512_maskz_mov_epi64(zero_point, digits));
-  store_bytes(found.lengths + first, sizes);
+  const bool none = colon == stop;
+  found.heads[i] = none ? std::uint64_t{'1'} : eight_bytes(colon + 1);
+  found.tails[i] = none ? std::uint64_t{'1'} << 56 : eight_bytes(stop - 8);
+  found.sizes[i] = static_cast<std::uint8_t>(none ? 1 : stop - colon - 1);
 }
 
 // All `count` fields of one layout; false when one of them is not plain.
@@ -147,15 +81,18 @@ bool lay_out(const char* origin, const char* text, std::size_t count, Found& fou
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t* mark = marks + (kValued ? 2 * i : i);
     std::memcpy(found.names[i], origin + (mark[-1] + 1), sizeof found.names[i]);
-    if constexpr (!kValued) continue;
-    found.heads[i] = eight_bytes(origin + mark[0] + 1);
-    found.values[i] = eight_bytes(origin + mark[1] - 8);
+    if constexpr (kValued) {
+      found.heads[i] = eight_bytes(origin + mark[0] + 1);
+      found.tails[i] = eight_bytes(origin + mark[1] - 8);
+    } else if constexpr (kShape == FieldShape::kFeature) {
+      put_value(found, i, origin + mark[0], origin + mark[0]);
+    }
   }
   const __m512i offset = all_words(static_cast<std::uint64_t>(origin - text));
   __mmask8 odd = 0;
   for (std::size_t first = 0; first < count; first += kEight) {
     const __mmask8 lanes = first_lanes(count - first);
-    const Ends ends = ends_of<kValued>(marks, first);
+    const Ends ends = kValued ? paired_ends(marks, first) : bare_ends(marks, first);
     const __m512i sizes = _mm512_sub_epi64(ends.name_stops, ends.starts);
     const __m512i values = _mm512_sub_epi64(ends.stops, ends.name_stops);
     odd = static_cast<__mmask8>(
@@ -163,7 +100,9 @@ bool lay_out(const char* origin, const char* text, std::size_t count, Found& fou
         _mm512_mask_cmpgt_epu64_mask(lanes, values, all_words(kLongestValue)));
     const __m512i refs = _mm512_or_si512(_mm512_slli_epi64(sizes, 32), _mm512_add_epi64(ends.starts, offset));
     _mm512_mask_storeu_epi64(names + first, lanes, refs);
-    if constexpr (kShape != FieldShape::kWord) put_values<kValued>(found, first, ends);
+    if constexpr (kValued)
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(found.sizes + first),
+                       _mm512_cvtepi64_epi8(_mm512_sub_epi64(values, all_words(1))));
   }
   return odd == 0;
 }
@@ -237,15 +176,6 @@ inline __mmask8 hash_names(const std::uint64_t (*words)[2], const TextRef* names
                                _mm512_mask_cmple_epu64_mask(lanes, letter, all_words(9)));
 }
 
-// Values of up to eight fields; tells which are not made.
-inline __mmask8 make_values(const Found& found, std::size_t first, __mmask8 lanes, float* values) {
-  __mmask8 no_digits, too_many;
-  const __m512i counts = _mm512_cvtepu8_epi64(load_bytes(found.digits + first));
-  const __m512i numbers = numbers_of(_mm512_load_si512(found.values + first), counts, no_digits);
-  _mm256_mask_storeu_ps(values, lanes, scaled_down(numbers, load_bytes(found.places + first), too_many));
-  return static_cast<__mmask8>(lanes & (no_digits | too_many));
-}
-
 // Keys and values of the fields; returns how many there are in front of the first that is not plain.
 template <FieldShape kShape>
 std::size_t convert(const FieldCursor& at, const Found& found, std::size_t count) {
@@ -260,10 +190,21 @@ std::size_t convert(const FieldCursor& at, const Found& found, std::size_t count
       _mm256_mask_storeu_ps(at.value + first, lanes, _mm256_set1_ps(1.0F));
       continue;
     }
-    for (odd = make_values(found, first, lanes, at.value + first); odd != 0; odd &= odd - 1) {
+    const __m512i sizes = _mm512_cvtepu8_epi64(load_bytes(found.sizes + first));
+    const auto before = [&](__mmask8 longer) {
+      const __m512i names = _mm512_maskz_loadu_epi64(longer, at.name + first);
+      const __m512i name_stops =
+          _mm512_add_epi64(_mm512_and_si512(names, all_words(0xffffffff)), _mm512_srli_epi64(names, 32));
+      return words_before(at.text + 1, _mm512_add_epi64(name_stops, sizes), longer);
+    };
+    __mmask8 others;
+    const __m256 values = decimals_of(_mm512_load_si512(found.heads + first), _mm512_load_si512(found.tails + first),
+                                      sizes, lanes, before, others);
+    _mm256_mask_storeu_ps(at.value + first, lanes, values);
+    for (odd = others; odd != 0; odd &= odd - 1) {
       const std::size_t i = first + _tzcnt_u32(odd);
       const char* const value = at.text + at.name[i].offset + at.name[i].length + 1;
-      if (!read_any_value(value, value + found.lengths[i], at.value[i])) return i;
+      if (!read_any_value(value, value + found.sizes[i], at.value[i])) return i;
     }
   }
   return count;

@@ -22,6 +22,12 @@ static inline std::uint64_t bytes_equal(__m512i bytes, char c) {
   return _cvtmask64_u64(_mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(c)));
 }
 
+// White space, as isspace has it.
+static inline std::uint64_t blanks_of(__m512i bytes) {
+  const __m512i from_tab = _mm512_sub_epi8(bytes, _mm512_set1_epi8('\t'));
+  return _cvtmask64_u64(_mm512_cmple_epu8_mask(from_tab, _mm512_set1_epi8('\r' - '\t'))) | bytes_equal(bytes, ' ');
+}
+
 // The bits in front of the first one; all where there is none.
 static inline std::uint64_t below_first(std::uint64_t bits) { return ~bits & (bits - 1); }
 // And that one.
@@ -67,15 +73,25 @@ static inline __m512i numbers_of(__m512i words, __m512i counts, __mmask8& odd) {
   return _mm512_add_epi64(_mm512_mul_epu32(fours, all_words(10000)), _mm512_srli_epi64(fours, 32));
 }
 
-// numbers / 10^places, up to eight; `odd` where that takes more care. Float32 has all integers up to 2^24, and the
-// powers: there one division rounds once.
-static inline __m256 scaled_down(__m512i numbers, __m128i places, __mmask8& odd) {
-  const __m256i exponents = _mm256_cvtepu8_epi32(places);
-  const __m256 powers = _mm256_set_ps(1e7F, 1e6F, 1e5F, 1e4F, 1e3F, 1e2F, 1e1F, 1e8F);  // eight places stand at 0
-  const __m256 scale = _mm256_mask_blend_ps(_mm256_test_epi32_mask(exponents, exponents), _mm256_set1_ps(1.0F),
-                                            _mm256_permutevar8x32_ps(powers, exponents));
-  odd = static_cast<__mmask8>(_mm512_cmpgt_epu64_mask(numbers, all_words(std::uint64_t{1} << 24)));
-  return _mm256_div_ps(_mm512_cvtepi64_ps(numbers), scale);
+// numbers / 10^places of numbers below 10^15 and up to 15 places; `odd` where that takes more care. Float32 has all
+// integers up to 2^24, and powers up to 10^8: there one division rounds once. Else float64 does, and is rounded once
+// more as narrow() does it.
+static inline __m256 scaled_down(__m512i numbers, __m512i places, __mmask8& odd) {
+  const __m512d low_powers = _mm512_set_pd(1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1, 1e0);
+  const __m512d high_powers = _mm512_set_pd(1e15, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9, 1e8);
+  const __m512d scale = _mm512_permutex2var_pd(low_powers, places, high_powers);
+  const __m256 values = _mm256_div_ps(_mm512_cvtepi64_ps(numbers), _mm512_cvtpd_ps(scale));
+  const auto large = static_cast<__mmask8>(_mm512_cmpgt_epu64_mask(numbers, all_words(std::uint64_t{1} << 24)) |
+                                           _mm512_cmpgt_epu64_mask(places, all_words(8)));
+  odd = 0;
+  if (large == 0) return values;
+  const __m512d exact = _mm512_div_pd(_mm512_cvtepi64_pd(numbers), scale);
+  constexpr std::uint64_t kCutOff = (std::uint64_t{1} << 29) - 1;
+  constexpr std::uint64_t kMiddle = std::uint64_t{1} << 28;
+  const __m512i cut =
+      _mm512_and_si512(_mm512_add_epi64(_mm512_castpd_si512(exact), all_words(4 - kMiddle)), all_words(kCutOff));
+  odd = _mm512_mask_cmple_epu64_mask(large, cut, all_words(8));
+  return _mm256_mask_mov_ps(values, large, _mm512_cvtpd_ps(exact));
 }
 
 }  // namespace fsstream
