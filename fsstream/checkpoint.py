@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fsstream.state import State, StateSink
 
 FORMAT = "fsstream checkpoint"
-VERSION = 4
+VERSION = 5
 DEFAULT_SECONDS = 60.0
 _PIECE_BYTES = 1 << 20
 _BESIDE = ("labels", "targets", "groups", "valid")  # files beside the input that decide what is learned

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from tests.oracle.column_means_oracle import ColumnMeans
 from tests.oracle.mission_oracle import loss_slope, loss_value
 from tests.oracle.newton_oracle import Evidence, exp, flow
 from tests.oracle.sketch_oracle import F, SketchOracle
@@ -40,6 +41,7 @@ class SoftmaxOracle:
         self.shared = np.zeros(width, F)  # C of what is not kept
         self.intercept_evidence = self.squares = self.losses = self.plain_losses = 0.0
         self.entries = self.rows = 0
+        self.unnamed: set[int] = set()  # of a row, what is not in it
         self.room = max(4 * k, 8)  # kept features; those that are on nowhere leave when it is full
 
     @property
@@ -118,6 +120,8 @@ class SoftmaxOracle:
         for key in risen:
             self.turn_on(key, self.kept[key], sizes[key])
         for key in above:
+            if key in self.unnamed:  # it enters when it is met
+                continue
             weights = self.entering_weights(key, seen)
             if any(self.claims_to(c, weights, sizes[key]) for c in range(len(self.on))):
                 self.enter(key, weights)
@@ -221,6 +225,52 @@ class ConstantOracle(SoftmaxOracle):
 class AdaptiveOracle(SoftmaxOracle):
     """Newton steps with one evidence a feature for all classes."""
 
+    def __init__(self, k: int, depth: int, width: int, seed: int, intercept: bool, **options) -> None:
+        super().__init__(k, depth, width, seed, intercept, **options)
+        self.means = ColumnMeans(on=intercept)
+
+    def learn(self, keys, values, y: int, h: float) -> list[float]:
+        self.meet(y)
+        row = [(key, F(x)) for key, x in zip(keys, values, strict=True) if x != 0]
+        for key, change in self.means.meet(row, h, self.forget).items():
+            self.follow(key, change)
+        for key, x in self.means.begun.items():
+            self.take_unit(key, x)
+        row, self.unnamed = self.means.centred(row)
+        return super().learn([key for key, _ in row], [x for _, x in row], y, h)
+
+    def follow(self, key: int, change: float) -> None:
+        """Another mean is taken off the values of a feature: scores stay."""
+        if key not in self.kept:
+            return
+        for c, on in enumerate(self.on):
+            self.intercepts[c] += float(self.kept[key][c]) * change * (key in on)
+        if key not in self.means.columns:  # no mean is taken off any more
+            known = self.evidence[key]
+            known.scaled = F(float(known.scaled) + float(known.count) * change * change)
+
+    def take_unit(self, key: int, x: F) -> None:
+        """The values of a column differ for the first time."""
+        if key not in self.kept:
+            return
+        known, far = self.evidence[key], np.sqrt(F(min(self.means.rows, 256)))
+        limit, square = far * far * known.scaled, x * x * known.count
+        if known.scaled > 0 and square > limit:
+            self.kept[key] = [w * np.sqrt(limit / square) for w in self.kept[key]]
+        known.scaled = max(known.count * self.means.variance(key), np.finfo(F).tiny)
+
+    def written_intercepts(self) -> list[float]:
+        """Of values as they are."""
+        written = list(self.intercepts)
+        for (c, key), weight in self.selected().items():
+            written[c] -= float(weight) * self.means.mean(key)
+        return written
+
+    def in_units(self, key: int, x: F) -> F:
+        """A value of what is not kept: in deviations of its column, else by its sign alone."""
+        variance = self.means.variance(key)
+        return x / np.sqrt(variance) if variance > 0 else np.sign(x)
+
     def look_up(self, key: int) -> list[F]:
         return self.kept.get(key, [])
 
@@ -246,7 +296,8 @@ class AdaptiveOracle(SoftmaxOracle):
         """P and C with the row's share; of what is not kept, P in the unit of the value at hand."""
         if key not in self.kept:
             count = self.shared[self.cell(key)] + v
-            return Evidence(count * (x * x), count)
+            variance = self.means.variance(key)
+            return Evidence(count * (variance if variance > 0 else x * x), count)
         known = self.evidence[key]
         scaled = known.scaled if known.scaled > 0 else known.count * (x * x)
         return Evidence(scaled + v * (x * x), known.count + v)
@@ -254,6 +305,9 @@ class AdaptiveOracle(SoftmaxOracle):
     def step(self, row, seen, y: int, h: float, margin: float, share) -> None:
         row = [(key, x) for key, x in row if x != 0]
         self.fade()
+        if h <= 0:  # a row that only asks
+            self.entries += 1
+            return
         wrong = 1 / (1 + math.exp(margin)) if share else 0.0
         v = F(h * max([1e-4, wrong * (1 - wrong), *(wrong * s * (1 - wrong * s) for s in share.values())]))
         known = {key: self.weigh(key, x, v) for key, x in row}
@@ -274,7 +328,8 @@ class AdaptiveOracle(SoftmaxOracle):
                 r = known[key].count / slow / known[key].scaled
                 rate[key], pull[key] = r * x, float(r * (x * x))
             else:
-                rate[key], pull[key] = np.sign(x) * (F(1) / slow), float(F(1) / slow)
+                unit = self.in_units(key, x)
+                rate[key], pull[key] = unit * (F(1) / slow), float(unit * unit * (F(1) / slow))
         rate0 = 1 / (self.intercept_evidence + float(self.prior)) if self.with_intercept else 0.0
         active = [rate0 + sum(pull[key] for key, _ in row if key in on) for on in self.on]
         everywhere = [rate0 + sum(pull.values())] * len(self.on)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream._native import CountSketch
+from fsstream.algorithms.merging.column_means import columns_of, with_class_means_of
 from fsstream.algorithms.merging.newton import prior_evidence, stature, unit_of
 from fsstream.algorithms.merging.shards import Features
 
@@ -55,6 +56,8 @@ class Shape:
 
 def softmax(shards: Shards, new: Mapping[str, NDArray[Any]], shape: Shape) -> State:
     """The learner of all rows."""
+    columns = columns_of(shards)
+    shards = shards.with_states([with_class_means_of(state, columns) for state in shards.states])
     each = np.stack([state["softmax"] for state in shards.states])
     fading = each[:, Number.FADING]
     each[:, Number.INTERCEPT_EVIDENCE] *= fading
@@ -81,6 +84,7 @@ def softmax(shards: Shards, new: Mapping[str, NDArray[Any]], shape: Shape) -> St
     room = max(int(new["kept_shape"][0]), 2 * len(places))
     kept = weights if shape.exact else np.zeros_like(weights)
     return {
+        **columns,
         **lanes.features.arrays(places, "active_"),
         "active_weights": np.zeros(len(places), np.float32),
         "collisions": shards.count("collisions"),

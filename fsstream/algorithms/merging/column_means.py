@@ -1,7 +1,7 @@
 """The means of a table's columns: what all shards have is that of their rows, and no shard's scores change.
 
-In: the states of `Newton` kernels. Out: the same with intercepts for the means of all, and these means
-(native/learn/column_means.hpp).
+In: the states of `Newton` or `SoftmaxLearner` kernels. Out: the same with intercepts for the means of all,
+and these means (native/learn/column_means.hpp).
 """
 
 from __future__ import annotations
@@ -53,22 +53,41 @@ def columns_of(shards: Shards) -> dict[str, NDArray[Any]]:
 def with_means_of(
     state: Mapping[str, NDArray[Any]], columns: Mapping[str, NDArray[Any]], intercept: int, scale: int
 ) -> dict[str, NDArray[Any]]:
-    """A state that scores rows as before when these are the means of its columns.
-
-    Units are of what is left of values: their squares grow by that of what a mean moved.
-    """
-    keys = state["active_keys"]
-    moved = at(columns, "table_means", keys) - at(state, "table_means", keys)
+    """A state of `Newton` that scores rows as before when these are the means of its columns."""
+    moved = _moved(state, columns)
     numbers = state["newton"].copy()
     numbers[intercept] += numbers[scale] * float(state["active_weights"].astype(np.float64) @ moved)
-    evidence = state["active_evidence"].reshape(-1, 2).astype(np.float64)
-    squares = np.minimum(moved**2, LARGEST_SQUARE)
+    return {**state, "newton": numbers, "active_evidence": _evidence(state, columns, "active_evidence")}
+
+
+def with_class_means_of(
+    state: Mapping[str, NDArray[Any]], columns: Mapping[str, NDArray[Any]]
+) -> dict[str, NDArray[Any]]:
+    """The same of a state of `SoftmaxLearner`: a class's score is of the features that are active for it."""
+    lanes = int(state["kept_shape"][1])
+    weights, on = (state[name].reshape(-1, lanes) for name in ("kept_weights", "kept_on"))
+    counted = weights.astype(np.float64) * on
+    intercepts = state["intercepts"] + (_moved(state, columns) @ counted)[: len(state["intercepts"])]
+    return {**state, "intercepts": intercepts, "kept_evidence": _evidence(state, columns, "kept_evidence")}
+
+
+def _moved(state: Mapping[str, NDArray[Any]], columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+    keys = state["active_keys"]
+    return at(columns, "table_means", keys) - at(state, "table_means", keys)
+
+
+def _evidence(
+    state: Mapping[str, NDArray[Any]], columns: Mapping[str, NDArray[Any]], name: str
+) -> NDArray[np.float32]:
+    """Units are of what is left of values: their squares grow by that of what a mean moved."""
+    evidence = state[name].reshape(-1, 2).astype(np.float64)
+    squares = np.minimum(_moved(state, columns) ** 2, LARGEST_SQUARE)
     if state["table"][ROWS] < CENTRED:  # and its one row was learned as it is
-        variances = np.minimum(at(columns, "table_variances", keys), LARGEST_SQUARE)
+        variances = np.minimum(at(columns, "table_variances", state["active_keys"]), LARGEST_SQUARE)
         squares = np.where(variances > 0, variances, squares)
         evidence[variances > 0, 0] = 0
     evidence[:, 0] += evidence[:, 1] * squares
-    return {**state, "newton": numbers, "active_evidence": evidence.astype(np.float32).ravel()}
+    return evidence.astype(np.float32).ravel()
 
 
 def at(state: Mapping[str, NDArray[Any]], name: str, keys: NDArray[np.uint64]) -> NDArray[np.float64]:

@@ -34,7 +34,7 @@ void rate(std::size_t count, float prior, const float* __restrict counts, float*
     const float slow = __builtin_sqrtf(Evidence::kSettled * evidence);
     const float rate = 1.0F / (evidence < slow ? evidence : slow);
     statures[i] = kNewcomer * __builtin_sqrtf(__builtin_sqrtf(evidence));
-    terms[i] = signs[i] != 0.0F ? rate : 0.0F;
+    terms[i] = signs[i] != 0.0F ? signs[i] * signs[i] * rate : 0.0F;
     signs[i] *= rate;
   }
 }

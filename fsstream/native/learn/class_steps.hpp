@@ -1,8 +1,8 @@
 // The arithmetic of a row of softmax steps, array by array, as learn/row_steps.hpp for two classes.
 //
 // The rule is learn/softmax_learner.hpp's. Of what is not kept beside the sketch only C is known, in
-// cells that keys share: P is C x^2, so that x is left with its sign. A value whose square vanishes
-// has the sign 0 and gets no step.
+// cells that keys share: P is C x^2, so that x is left with its sign (of a table's columns the unit is known, and x
+// is left in it). A value whose square vanishes has the sign 0 and gets no step.
 //
 // Arrays are read and written in whole lanes of kSlack entries, but for those by entry of the row.
 #pragma once
@@ -32,7 +32,7 @@ struct ClassSteps {
   // Nothing is changed before all is read. Returns how many entries count.
   std::size_t (*meet)(const SharedEvidence& shared, const float* values, const std::uint32_t* listed, std::size_t count,
                       float v, float* counts, float* signs);
-  // With E = counts[i] + prior: terms = 1 / min(E, sqrt(50 E)), that times its sign instead of the sign,
+  // With E = counts[i] + prior and r = 1 / min(E, sqrt(50 E)): terms = r x^2, r x instead of x (signs[i], in its unit),
   // statures = kNewcomer E^(1/4).
   void (*rate)(std::size_t count, float prior, const float* counts, float* signs, float* terms, float* statures);
   // sizes[i] = claim_size of a kept feature.

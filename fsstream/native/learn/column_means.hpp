@@ -40,6 +40,7 @@ namespace fsstream {
 class ColumnMeans {
  public:
   static constexpr std::uint32_t kNowhere = FeatureIndex::kNone;
+  static constexpr std::size_t kShareOfMemory = 4;  // whatever the rest takes, so that blocks change nothing
 
   // What is taken off the values of a column has changed, but not with its mean.
   struct Change {

@@ -13,11 +13,10 @@ namespace fsstream {
 
 namespace {
 
-constexpr std::uint32_t kNumbers = 3;       // w, P and C of an active feature
-constexpr std::uint32_t kStride = 4;        // which is how far they lie apart
-constexpr double kInterceptPrior = 1.0;     // at most: L is of features, each of which is in some rows only
-constexpr std::size_t kShareOfColumns = 4;  // of the memory: whatever the rest takes, so that blocks change nothing
-constexpr std::size_t kAhead = 16;          // entries whose blocks are asked for before they are needed
+constexpr std::uint32_t kNumbers = 3;    // w, P and C of an active feature
+constexpr std::uint32_t kStride = 4;     // which is how far they lie apart
+constexpr double kInterceptPrior = 1.0;  // at most: L is of features, each of which is in some rows only
+constexpr std::size_t kAhead = 16;       // entries whose blocks are asked for before they are needed
 
 double fourth_power(double x) { return x * x * x * x; }
 
@@ -35,7 +34,7 @@ Newton::Newton(Loss loss, BlockSketch sketch, std::size_t k, bool intercept, std
       calibration_(loss, intercept),
       trust_(loss),
       forget_(forget),
-      means_(intercept, memory / kShareOfColumns),
+      means_(intercept, memory / ColumnMeans::kShareOfMemory),
       kept_(room),
       left_(room > 0 ? k : 1) {}
 

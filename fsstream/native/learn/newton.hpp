@@ -86,6 +86,7 @@
 #include "learn/final_refit.hpp"
 #include "learn/flow.hpp"
 #include "learn/kept_rows.hpp"
+#include "learn/learned_row.hpp"
 #include "learn/loss.hpp"
 #include "learn/prior.hpp"
 #include "learn/row_losses.hpp"
@@ -133,17 +134,7 @@ class Newton {
 
  private:
   void make_room(std::size_t longest);
-  // A row as it is learned. Where in the batch its entries have their names: one after the other, or `sources` says.
-  struct Row {
-    const Key* keys;
-    const float* values;
-    std::size_t size;
-    std::size_t hashed;  // the first of them among those that were hashed
-    std::size_t first;
-    const std::uint32_t* sources;
-
-    std::size_t source(std::size_t entry) const { return sources == nullptr ? first + entry : sources[entry]; }
-  };
+  using Row = LearnedRow;
   std::size_t learn_run(const Batch& batch, std::size_t row, float* scores);
   double learn_centred(const Batch& batch, std::size_t row);
   double active_at_means() const;

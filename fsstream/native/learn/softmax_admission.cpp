@@ -10,12 +10,13 @@
 
 namespace fsstream {
 
-void SoftmaxLearner::admit(const Batch& batch, std::size_t first, std::size_t hashed) {
+void SoftmaxLearner::admit(const Batch& batch, const LearnedRow& entries) {
+  const std::size_t hashed = entries.hashed;
   const std::size_t lanes = sketch_.lanes();
   const std::uint32_t* homes = this->homes() + hashed;
   if (above_.size() != 0 && kept_.size() + above_.size() >= kept_.capacity()) {
     make_room(above_.size());
-    find_kept_again(batch.keys.data() + first, homes);
+    find_kept_again(entries.keys, homes);
   }
   const std::size_t risen = class_lanes().list_above(kept_rows(), sizes_.data(), thresholds_.data(), risen_.data());
   for (std::size_t i = 0; i < risen; ++i)
@@ -24,12 +25,14 @@ void SoftmaxLearner::admit(const Batch& batch, std::size_t first, std::size_t ha
     const std::uint32_t i = above_[n];
     const std::size_t j = sketched_[i];
     float* weights = estimates_.data() + n * lanes;
-    const Key key = batch.keys[first + j];
+    const Key key = entries.keys[j];
     Row row = kept_.find(key, homes[j]);
     if (row == ClassFeatures::kNone) {
+      const std::size_t source = entries.source(j);
+      if (source == ColumnMeans::kNowhere) continue;  // without a name: it enters when it is met
       if (!still_claims(i, weights, hashed)) continue;
-      row = kept_.add(key, homes[j], kept_.names().add_name(batch, first + j));
-      if (options_.exact) enter(row, weights, i, batch.values[first + j], hashed);
+      row = kept_.add(key, homes[j], kept_.names().add_name(batch, source));
+      if (options_.exact) enter(row, weights, i, square_of_unit(j, entries.values[j]), hashed);
     }
     turn_on(row, weights, statures_[i]);
   }
@@ -57,10 +60,10 @@ bool SoftmaxLearner::still_claims(std::size_t i, float* weights, std::size_t has
   return false;
 }
 
-// Sketched entry i takes its weights out of the sketch, and the shared evidence in the unit of the value at hand.
-void SoftmaxLearner::enter(Row row, const float* weights, std::size_t i, float value, std::size_t hashed) {
+// Sketched entry i takes its weights out of the sketch, and the shared evidence in a unit of that square.
+void SoftmaxLearner::enter(Row row, const float* weights, std::size_t i, float square, std::size_t hashed) {
   constexpr float kTaken = -1.0F;
-  if (options_.adaptive) kept_.evidence(row) = {shared_counts_[i] * Evidence::square_of(value), shared_counts_[i]};
+  if (options_.adaptive) kept_.evidence(row) = {shared_counts_[i] * square, shared_counts_[i]};
   const auto unit = static_cast<float>(kept_.evidence(row).unit());
   for (std::size_t c = 0; c < classes_; ++c) kept_.weights(row)[c] = weights[c] / unit;
   sketch_.kernels().add(sketch_.rows(hashed_, hashed), &sketched_[i], 1, &kTaken, weights, asked_estimates_.data());
@@ -153,6 +156,7 @@ void SoftmaxLearner::hand_over(const std::vector<std::pair<Key, Row>>& idle) {
 
 void SoftmaxLearner::seed(Key key, const std::string& name, std::size_t c, float weight) {
   meet_classes(c + 1);
+  means_ = ColumnMeans(false, 0);  // the intercepts of an earlier model are of values as they are
   if (kept_.size() + 1 >= kept_.capacity()) make_room(1);
   const std::uint32_t home = sketch_.home(key);
   Row row = kept_.find(key, home);
@@ -176,6 +180,7 @@ void SoftmaxLearner::seed(Key key, const std::string& name, std::size_t c, float
 std::vector<SoftmaxLearner::Chosen> SoftmaxLearner::top() {
   struct Candidate {
     float claim;
+    Key key;
     float weight;
     std::string name;
   };
@@ -188,13 +193,14 @@ std::vector<SoftmaxLearner::Chosen> SoftmaxLearner::top() {
       const auto weight = static_cast<float>(stored * scale_);
       if (weight == 0.0F) continue;
       if (!std::isfinite(weight)) throw Diverged("the weights left the range of numbers\nscale the rows");
-      all.push_back({claim(row, stored, known), weight, kept_.name(row, sketch_.home(kept_.key(row)))});
+      all.push_back({claim(row, stored, known), kept_.key(row), weight, kept_.name(row, sketch_.home(kept_.key(row)))});
     }
     std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
       return a.claim != b.claim ? a.claim > b.claim : a.name < b.name;
     });
     if (all.size() > options_.k) all.resize(options_.k);
-    for (Candidate& best : all) chosen.push_back({static_cast<std::uint32_t>(c), best.weight, std::move(best.name)});
+    for (Candidate& best : all)
+      chosen.push_back({static_cast<std::uint32_t>(c), best.key, best.weight, std::move(best.name)});
   }
   return chosen;
 }

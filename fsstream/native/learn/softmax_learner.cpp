@@ -24,19 +24,32 @@ constexpr std::size_t kRun = 2 * kRunEntries;
 const Loss kLogistic(Loss::Kind::kLogistic);
 constexpr float kNoClass = std::numeric_limits<float>::infinity();
 
+// Of a run whose entries from `first` on were hashed.
+LearnedRow row_of(const Batch& batch, std::size_t row, std::size_t first) {
+  const std::size_t begin = batch.row_begin(row);
+  return {batch.keys.data() + begin,
+          batch.values.data() + begin,
+          batch.row_end(row) - begin,
+          begin - first,
+          begin,
+          nullptr};
+}
+
 }  // namespace
 
 SoftmaxLearner::SoftmaxLearner(const SoftmaxOptions& options, std::size_t classes)
     : options_(options),
       sketch_(options.depth, options.width, options.seed, ClassSketch::lanes_for(std::max<std::size_t>(classes, 2))),
       kept_(std::max<std::size_t>(4 * options.k, 8), sketch_.lanes()),
-      shared_(options.adaptive ? options.width : 0) {
+      shared_(options.adaptive ? options.width : 0),
+      means_(options.adaptive && options.exact && options.intercept && options.k != 0,
+             options.memory / ColumnMeans::kShareOfMemory) {
   make_lanes(sketch_.lanes());
   meet_classes(classes);
 }
 
 std::size_t SoftmaxLearner::bytes() const {
-  return sketch_.bytes() + kept_.bytes() + shared_.capacity() * sizeof(float);
+  return sketch_.bytes() + kept_.bytes() + shared_.capacity() * sizeof(float) + means_.bytes();
 }
 
 std::size_t SoftmaxLearner::classes_with(const Batch& batch) const {
@@ -89,7 +102,13 @@ float SoftmaxLearner::prior() const {
 
 void SoftmaxLearner::update(const Batch& batch, float* scores) {
   const std::size_t outputs = classes_with(batch);
-  for (std::size_t row = 0; row < batch.rows();) {
+  std::size_t row = 0;
+  for (; row < batch.rows() && means_.on(); ++row) {
+    meet_classes(static_cast<std::size_t>(batch.targets[row]) + 1);
+    std::fill_n(scores + row * outputs, outputs, -kNoClass);
+    learn_centred(batch, row, scores + row * outputs);
+  }
+  while (row < batch.rows()) {
     const std::size_t first = batch.row_begin(row);
     const std::size_t end = run_from(batch, row, kRun).end;
     // The width a place is masked by may shrink on the way: to the low bits of the same word.
@@ -100,7 +119,7 @@ void SoftmaxLearner::update(const Batch& batch, float* scores) {
       if (sketch_.width() != width) break;
       float* out = scores + row * outputs;
       std::fill_n(out, outputs, -kNoClass);
-      learn(batch, row, batch.row_begin(row) - first, out);
+      learn(batch, row, row_of(batch, row, first), out);
     }
   }
   if (bytes() > options_.memory) throw too_big();
@@ -112,22 +131,20 @@ void SoftmaxLearner::predict(const Batch& batch, float* scores) {
     const std::size_t end = run_from(batch, row, kRun).end;
     sketch_.hash(batch.keys.data() + first, batch.row_begin(end) - first, hashed_);
     for (; row < end; ++row, scores += classes_) {
-      const std::size_t begin = batch.row_begin(row);
-      look_up(batch, begin, batch.row_end(row) - begin, begin - first);
-      find_scores(batch.values.data() + begin, begin - first);
-      std::transform(scores_.begin(), scores_.begin() + static_cast<std::ptrdiff_t>(classes_), scores,
-                     [](double score) { return static_cast<float>(score); });
+      const LearnedRow entries = row_of(batch, row, first);
+      look_up(batch, entries);
+      find_scores(entries.values, entries.hashed);
+      for (std::size_t c = 0; c < classes_; ++c) scores[c] = static_cast<float>(scores_[c] - active_at_means(c));
     }
   }
 }
 
-void SoftmaxLearner::learn(const Batch& batch, std::size_t row, std::size_t hashed, float* scores) {
-  const std::size_t first = batch.row_begin(row);
-  const std::size_t size = batch.row_end(row) - first;
-  const float* values = batch.values.data() + first;
+void SoftmaxLearner::learn(const Batch& batch, std::size_t row, const LearnedRow& entries, float* scores) {
+  const float* values = entries.values;
+  const std::size_t hashed = entries.hashed;
   const auto y = static_cast<std::size_t>(batch.targets[row]);
   const double h = batch.importance[row];
-  look_up(batch, first, size, hashed);
+  look_up(batch, entries);
   find_scores(values, hashed);
   for (std::size_t c = 0; c < classes_; ++c) {
     scores[c] = static_cast<float>(scores_[c]);
@@ -150,23 +167,24 @@ void SoftmaxLearner::learn(const Batch& batch, std::size_t row, std::size_t hash
   if (options_.intercept)
     for (std::size_t c = 0; c < classes_; ++c) intercepts_[c] += static_cast<double>(active_step_[c]) * rate0;
   move(hashed);
-  if (options_.k != 0) admit(batch, first, hashed);
+  if (options_.k != 0) admit(batch, entries);
 }
 
 // Tells entries whose weights are kept beside the sketch from the others.
-void SoftmaxLearner::look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed) {
-  const std::uint32_t* homes = this->homes() + hashed;
-  const float* values = batch.values.data() + first;
+void SoftmaxLearner::look_up(const Batch& batch, const LearnedRow& entries) {
+  const std::uint32_t* homes = this->homes() + entries.hashed;
+  const float* values = entries.values;
+  const std::size_t size = entries.size;
   const std::size_t room = size + 2 * kSlack;
   for (Buffer<std::uint32_t>* list : {&rows_found_, &beside_, &sketched_, &above_, &risen_}) list->reserve(room);
   for (Buffer<float>* column : {&beside_values_, &scaled_, &counts_, &steps_, &terms_, &sizes_, &shared_counts_,
                                 &factors_, &other_terms_, &statures_})
     column->reserve(room);
-  const std::size_t kept =
-      kept_.split(batch.keys.data() + first, homes, size, rows_found_.data(), beside_.data(), sketched_.data());
+  const std::size_t kept = kept_.split(entries.keys, homes, size, rows_found_.data(), beside_.data(), sketched_.data());
   if (kept_.names().must_check(batch))
     for (std::size_t i = 0; i < kept; ++i)
-      kept_.names().check_name(kept_.slot(rows_found_[i], homes[beside_[i]]), batch, first + beside_[i]);
+      if (const std::size_t source = entries.source(beside_[i]); source != ColumnMeans::kNowhere)
+        kept_.names().check_name(kept_.slot(rows_found_[i], homes[beside_[i]]), batch, source);
   beside_.set_size(options_.exact ? kept : 0);
   sketched_.set_size(size - beside_.size());
   if (!options_.exact) std::iota(sketched_.begin(), sketched_.end(), 0U);
@@ -266,6 +284,7 @@ void SoftmaxLearner::gather_evidence(float v, const float* values, std::size_t h
   for (std::size_t i = 0; i < kept; ++i) kept_.evidence(rows_found_[i]) = {scaled_[i], counts_[i]};
   entries += class_steps().meet(shared_by(hashed), values, sketched_.data(), sketched_.size(), v, shared_counts_.data(),
                                 factors_.data());
+  if (means_.on()) use_units(values);
   intercept_evidence_ += v;
   prior_.entries += 1.0 + static_cast<double>(entries);
 }

@@ -25,6 +25,11 @@
 //   estimated   the paper's: all weights in the sketch, active where the estimate exceeds
 // With k = 0 nothing is selected and every weight counts: feature hashing.
 //
+// Of a stream that is a table x is what a value is above the mean of its column, as in learn/newton.hpp, and what is
+// not active has the deviation of its column as its unit (learn/column_means.hpp): adaptive steps, exact, with
+// intercepts, which take up the means. Columns of positive numbers were one long common direction, and classes that
+// any single one of them tells apart were not learned. A run that began with an earlier model reads values as they are.
+//
 // The sketch holds w sqrt(P / C), and C of what is not kept lies in cells that keys share; there P is C x^2 of
 // the value at hand. A row needs the sketch only to add to it, so each cell is read once: changed, looked at for
 // claims that exceed, written. A feature that enters takes its weights out of the sketch and one that leaves gives
@@ -41,6 +46,8 @@
 #include "core/state.hpp"
 #include "learn/class_features.hpp"
 #include "learn/class_steps.hpp"
+#include "learn/column_means.hpp"
+#include "learn/learned_row.hpp"
 #include "learn/prior.hpp"
 #include "learn/row_losses.hpp"
 #include "sketch/class_sketch.hpp"
@@ -80,13 +87,15 @@ class SoftmaxLearner {
   void seed(Key key, const std::string& name, std::size_t c, float weight);
   struct Chosen {
     std::uint32_t c;
+    Key key;
     float weight;
     std::string name;
   };
   // The k best of each class, class after class.
   std::vector<Chosen> top();
 
-  const std::vector<double>& intercepts() const { return intercepts_; }
+  // Of values as they are.
+  std::vector<double> intercepts();
   void set_intercept(std::size_t c, double intercept) { intercepts_[c] = intercept; }
   std::uint64_t rows() const { return rows_; }
   std::size_t width() const { return sketch_.width(); }
@@ -104,8 +113,12 @@ class SoftmaxLearner {
   void meet_classes(std::size_t classes);
   void make_lanes(std::size_t lanes);
   void fold();
-  void learn(const Batch& batch, std::size_t row, std::size_t hashed, float* scores);
-  void look_up(const Batch& batch, std::size_t first, std::size_t size, std::size_t hashed);
+  void learn_centred(const Batch& batch, std::size_t row, float* scores);
+  void follow(const ColumnMeans::Change& change);
+  void take_unit(const ColumnMeans::Beginning& beginning);
+  double active_at_means(std::size_t c) const;
+  void learn(const Batch& batch, std::size_t row, const LearnedRow& entries, float* scores);
+  void look_up(const Batch& batch, const LearnedRow& entries);
   LaneRows kept_rows();
   void find_scores(const float* values, std::size_t hashed);
   void find_shares(std::size_t y);
@@ -115,13 +128,15 @@ class SoftmaxLearner {
   void gather_evidence(float v, const float* values, std::size_t hashed);
   double find_rates();
   void spend(std::size_t y, double step, std::vector<float>& steps) const;
+  void use_units(const float* values);
+  float square_of_unit(std::size_t entry, float value) const;
   void move(std::size_t hashed);
   void step_sketched(std::size_t hashed);
   void add_to_estimated(std::size_t hashed);
-  void admit(const Batch& batch, std::size_t first, std::size_t hashed);
+  void admit(const Batch& batch, const LearnedRow& entries);
   void find_kept_again(const Key* keys, const std::uint32_t* homes);
   bool still_claims(std::size_t i, float* weights, std::size_t hashed);
-  void enter(Row row, const float* weights, std::size_t i, float value, std::size_t hashed);
+  void enter(Row row, const float* weights, std::size_t i, float square, std::size_t hashed);
   void turn_on(Row row, const float* weights, float size);
   void ask(Key key);
   void tell();
@@ -154,6 +169,7 @@ class SoftmaxLearner {
   double fading_ = 1.0;            // factors of rows since all was last multiplied
   double intercept_evidence_ = 0.0;
   Prior prior_;
+  ColumnMeans means_;
   double squares_ = 0.0;
   double entries_seen_ = 0.0;
   ProgressiveLoss progress_;

@@ -17,6 +17,7 @@ void SoftmaxLearner::save(StateWriter& out) const {
   out.put("sketch", sketch_.cells());
   out.put("evidence_cells", std::span<const float>(shared_));
   kept_.save(out);
+  means_.save(out);
 }
 
 void SoftmaxLearner::load(const StateReader& in) {
@@ -32,6 +33,7 @@ void SoftmaxLearner::load(const StateReader& in) {
   std::copy(intercepts.begin(), intercepts.end(), intercepts_.begin());
   const std::size_t left = options_.memory - std::min(options_.memory, sketch_.bytes());
   kept_.load(in, left, [this](Key key) { return sketch_.home(key); });
+  means_.load(in);
   scale_ = numbers[0];
   intercept_evidence_ = numbers[1];
   prior_.entries = numbers[2];
