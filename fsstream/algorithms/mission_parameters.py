@@ -120,7 +120,7 @@ class MissionParameters:
     )
     refit: str = parameter(
         "yes",
-        "with the logistic loss and adaptive steps: yes: keep the rows of a short stream (up to "
+        "with the logistic or squared loss and adaptive steps: yes: keep the rows of a short stream (up to "
         f"{KEPT_BYTES >> 20} MB of them, less where --memory leaves less) and fit them all at the end, "
         "which decides what is selected; no: the pass alone decides",
         choices=("yes", "no"),
@@ -211,4 +211,4 @@ def is_adaptive(common: Common, parameters: MissionParameters) -> bool:
 def refits(common: Common, parameters: MissionParameters, task: Task) -> bool:
     """Whether the rows of a short stream are kept: not once for each of several classes."""
     wanted = parameters.refit == "yes" and parameters.forget == 1 and len(task.labels) <= 2
-    return wanted and task.loss == "logistic" and is_adaptive(common, parameters)
+    return wanted and task.loss in ("logistic", "squared") and is_adaptive(common, parameters)

@@ -26,25 +26,29 @@ def rows_kept(ours: Mission) -> int:
     return ours.kernel.counts()["rows_refitted"]
 
 
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("k", [1, 4, 9, 40])
-def test_equals_the_oracle(k, intercept):
-    told = [check(draw_rows(seed, 80, 40, "logistic"), k, intercept=intercept) for seed in range(12)]
+def test_equals_the_oracle(k, intercept, loss):
+    told = [check(draw_rows(seed, 80, 40, loss), k, intercept=intercept, loss=loss) for seed in range(12)]
     assert sum(told) >= 4
 
 
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
 @pytest.mark.parametrize("k", [1, 4, 9])
-def test_of_a_table_it_equals_the_oracle(k):
-    told = [check(draw_table(seed, 80, 14, 0.2 * (seed % 2)), k, intercept=True) for seed in range(6)]
+def test_of_a_table_it_equals_the_oracle(k, loss):
+    told = [check(draw_table(seed, 80, 14, 0.2 * (seed % 2)), k, intercept=True, loss=loss) for seed in range(6)]
     assert sum(told) >= 2
 
 
-def check(data, k: int, *, intercept: bool) -> bool:
+def check(data, k: int, *, intercept: bool, loss: str) -> bool:
     """The learner against its twin, then fitted; False: two claims, or ridges, are too near to tell."""
     data[-1][::9] = 0  # rows that are scored, not learned from
-    ours = learner(k, common={"intercept": intercept})
+    if loss == "squared" and intercept:
+        data[3][:] += 1_000  # which no weight is to explain
+    ours = learner(k, loss, common={"intercept": intercept})
     ours.update(batch_of(data))
-    twin = NewtonOracle("logistic", k, ours.depth, 64, 0, intercept)
+    twin = NewtonOracle(loss, k, ours.depth, 64, 0, intercept)
     starts, keys, values, targets, importance = data
     rows = list(as_rows(starts, keys, values))
     for (row_keys, row_values), y, h in zip(rows, targets, importance, strict=True):
@@ -58,16 +62,20 @@ def check(data, k: int, *, intercept: bool) -> bool:
     counts = importance > 0
     means = np.array([twin.means.mean(key) for key in pool])
     columns, weights, constant, narrowest = refit(
-        dense[counts], targets[counts], importance[counts], k, means, intercept=intercept
+        dense[counts], targets[counts], importance[counts], k, means, intercept=intercept, loss=loss
     )
     if narrowest < 0.02:
         return False
     of_fit = {pool[column]: weight for column, weight in zip(columns, weights, strict=True)}
-    expected = {key: (float(twin.written(key)) + weight) / 2 for key, weight in of_fit.items()}
-    assert selected(ours) == pytest.approx(expected, rel=5e-3, abs=2e-3)
+    of_pass = 0.5 if loss == "logistic" else 0.0
+    expected = {
+        key: of_pass * float(twin.written(key)) + (1 - of_pass) * weight for key, weight in of_fit.items()
+    }
+    near = 2e-3 if loss == "logistic" else 2e-2  # a step by conjugate gradients ends a thousandth short
+    assert selected(ours) == pytest.approx(expected, rel=5e-3, abs=near)
     of_means = sum(weight * twin.means.mean(key) for key, weight in expected.items())
     assert ours.kernel.intercept == pytest.approx(
-        (twin.at_means() + constant) / 2 - of_means, rel=5e-3, abs=2e-3
+        of_pass * twin.at_means() + (1 - of_pass) * constant - of_means, rel=5e-3, abs=near
     )
     return True
 
@@ -159,7 +167,7 @@ def test_a_model_to_start_from_has_rows_that_are_not_here():
 @pytest.mark.parametrize(
     ("loss", "common", "parameters"),
     [
-        ("squared", {}, {}),
+        ("squared-hinge", {}, {}),
         ("logistic", {}, {"forget": 0.99}),
         ("logistic", {}, {"refit": "no"}),
         ("logistic", {"memory": 400_000}, {}),

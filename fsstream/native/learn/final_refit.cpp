@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/buffer.hpp"
 #include "hash/mix.hpp"
@@ -42,7 +43,7 @@ class Problem {
   // After a fit: the column's claim to stay.
   double claim(std::size_t column) const { return std::fabs(z_[column]) * std::sqrt(std::sqrt(diagonal_[column])); }
   double weight(std::size_t column) const { return z_[column] / units_[column]; }
-  double intercept() const { return z_.back(); }
+  double intercept() const { return base_ + z_.back(); }
   // Until the gradient is that share of what it is at z = 0.
   void solve(double accuracy);
   // The ridge with which a fit to four fifths of the rows says most of the others; what was solved is forgotten.
@@ -52,6 +53,7 @@ class Problem {
   void keep(const std::vector<std::uint32_t>& columns);
 
  private:
+  void centre_targets();
   void scale_columns(std::span<const double> means);
   // X v
   void scores(const Vector& v, Vector& u) const;
@@ -66,7 +68,9 @@ class Problem {
   const Loss& loss_;
   double bias_;  // what every row has in the last place
   double ridge_ = kRidge;
-  Vector costs_;  // of the rows that are fitted
+  double base_ = 0.0;
+  Vector targets_;  // less that
+  Vector costs_;    // of the rows that are fitted
   Buffer<std::uint64_t> starts_;
   Buffer<std::uint32_t> places_;
   Buffer<float> values_;
@@ -102,6 +106,16 @@ Problem::Problem(const Batch& rows, std::span<const Key> candidates, std::span<c
   }
   scale_columns(means);
   costs_.assign(rows.importance.begin(), rows.importance.end());
+  targets_.assign(rows.targets.begin(), rows.targets.end());
+  if (intercept && loss.kind() == Loss::Kind::kSquared) centre_targets();
+}
+
+// Of numbers only their differences are to be explained: their mean is no column's, and not held back.
+void Problem::centre_targets() {
+  const double rows = std::accumulate(costs_.begin(), costs_.end(), 0.0);
+  if (!(rows > 0.0)) return;
+  base_ = dot(costs_, targets_) / rows;
+  for (double& target : targets_) target -= base_;
 }
 
 // Of each five rows in a row one, drawn: what repeats among rows is on both sides.
@@ -123,7 +137,7 @@ double Problem::best_ridge() {
     solve(kRough);
     scores(z_, u);
     double lost = 0.0;
-    for (const std::size_t row : held_out) lost += all[row] * loss_.value(u[row], rows_.targets[row]);
+    for (const std::size_t row : held_out) lost += all[row] * loss_.value(u[row], targets_[row]);
     if (lost < least) {
       least = lost;
       best = ridge_;
@@ -216,14 +230,14 @@ void Problem::pulls(const Vector& r, const Vector& v, Vector& sums) const {
 
 double Problem::objective(const Vector& u, const Vector& z) const {
   double sum = 0.5 * ridge_ * dot(z, z);
-  for (std::size_t row = 0; row < rows_.rows(); ++row) sum += costs_[row] * loss_.value(u[row], rows_.targets[row]);
+  for (std::size_t row = 0; row < rows_.rows(); ++row) sum += costs_[row] * loss_.value(u[row], targets_[row]);
   return sum;
 }
 
 // Slopes and curvatures of the rows, the gradient, and the diagonal of the second order.
 void Problem::curve(const Vector& u) {
   for (std::size_t row = 0; row < rows_.rows(); ++row) {
-    const RowLoss loss(loss_, u[row], rows_.targets[row]);
+    const RowLoss loss(loss_, u[row], targets_[row]);
     slopes_[row] = costs_[row] * loss.slope();
     curvatures_[row] = costs_[row] * loss.curvature();
   }

@@ -12,6 +12,8 @@
 // fitted to four rows in five, predict the fifth best. That is asked before any column goes, since columns that were
 // chosen by all rows would look good on each of them.
 //
+// Numbers (squared loss) with an intercept count less their mean, which b does not have to make against lambda.
+//
 // In a table, values count from the means of their columns (learn/column_means.hpp). b is then the score of a row that
 // is at all means, and u_j is taken over all rows.
 //

@@ -11,7 +11,7 @@ double Newton::intercept() const {
   const Calibration::Line found = line();
   const double of_pass = found.slope * intercept_ + found.offset;
   const FinalRefit* refitted = refit();
-  const double at_means = refitted == nullptr ? of_pass : 0.5 * (of_pass + refitted->intercept);
+  const double at_means = refitted == nullptr ? of_pass : beside(of_pass, refitted->intercept);
   return means_.on() ? at_means - score_of_means() : at_means;
 }
 
@@ -20,6 +20,11 @@ double Newton::score_of_means() const {
   double sum = 0.0;
   for (const Chosen& chosen : top()) sum += static_cast<double>(chosen.weight) * means_.mean(chosen.key);
   return sum;
+}
+
+// What is written of what the pass says and of what the fit does.
+double Newton::beside(double of_pass, double of_fit) const {
+  return loss_.kind() == Loss::Kind::kSquared ? of_fit : 0.5 * (of_pass + of_fit);
 }
 
 // Of the rows so far, or nullptr where they are not kept.
@@ -80,7 +85,7 @@ std::vector<Chosen> Newton::top_of_refit(const FinalRefit& refit) const {
     const std::uint32_t slot = active_.find(key, home);
     const bool active = slot != ActiveSet::kNone;
     const float of_pass = active ? written(slot, claim_of(slot, active_.weight(slot)), scale, trust) : 0.0F;
-    const auto weight = static_cast<float>(0.5 * (of_pass + refit.weights[i]));
+    const auto weight = static_cast<float>(beside(of_pass, refit.weights[i]));
     if (weight != 0.0F)
       chosen.push_back({key, weight, active ? active_.name(slot) : left_.name(left_.find(key, home))});
   }
