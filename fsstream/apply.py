@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # What a model remembers of how its input was read, and a stream to be scored takes over.
 _READING_FIELDS = (
     "format", "ngrams", "kmer", "canonical", "label_column", "no_header", "numeric", "categorical",
-    "normalize", "keep", "ignore",
+    "missing", "normalize", "keep", "ignore",
 )  # fmt: skip
 
 

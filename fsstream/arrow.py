@@ -118,6 +118,8 @@ def layout(schema: pa.Schema, options: FormatOptions, *, labelled: bool) -> Layo
 
     The label is `--label-column`, else the column named `label`, else, where one is needed, the first.
     """
+    if options.missing and options.needs_labels:
+        raise UsageError("--missing is of text", hint="here a null stands for no value")
     types = dict(_leaves(schema))
     names = list(types)
     label = None

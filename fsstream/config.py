@@ -30,6 +30,7 @@ USES: dict[str, tuple[str, ...]] = {
     "no_header": TEXT_TABLES,
     "numeric": TYPED_TABLES,
     "categorical": TYPED_TABLES,
+    "missing": TEXT_TABLES,
     "label_column": (*TYPED_TABLES, "jsonl"),
     "targets": ("columns",),
 }
@@ -85,6 +86,10 @@ class InputOptions:
     categorical: tuple[str, ...] = option(
         (), "csv, tsv, parquet: the same of a column that holds words: each different cell is a feature",
         kind="list", group=IN, metavar="COLUMNS",
+    )  # fmt: skip
+    missing: tuple[str, ...] = option(
+        (), "csv, tsv: a cell that stands for no value, such as NA or '?': read as an empty one; may be repeated",
+        kind="list", group=IN, metavar="CELL",
     )  # fmt: skip
     keep: tuple[str, ...] = option(
         (), "use no features but those whose names match, such as 'age*'; may be repeated",
@@ -156,6 +161,8 @@ class InputOptions:
         if (self.max_bad is not None or self.bad_lines) and self.on_bad_line != "skip":
             raise UsageError("--max-bad and --bad-lines go with --on-bad-line skip")
         self.check_inputs()
+        if any(not cell.strip() for cell in self.missing):
+            raise UsageError("--missing: an empty cell has no value anyway", hint="for example --missing NA")
         for flag, patterns in (("--keep", self.keep), ("--ignore", self.ignore)):
             if "" in patterns:
                 raise UsageError(f"{flag}: the pattern is empty, and no name is", hint=EMPTY_NAME_HINT)

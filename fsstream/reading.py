@@ -247,6 +247,7 @@ class RowsReading(AnyReading):
                 label_column=options.label_column,
                 numeric=options.numeric,
                 categorical=options.categorical,
+                missing=options.missing,
                 needs_labels=options.needs_labels,
                 normalize=options.normalize,
                 keep=options.keep,

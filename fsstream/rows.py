@@ -147,9 +147,11 @@ class RowSource(ABC):
 
     def settle(self, options: FormatOptions) -> FormatOptions:
         """Take what is said about columns, and tell what was decided; called before the first pass."""
-        given = options.label_column or options.numeric or options.categorical
+        given = options.label_column or options.numeric or options.categorical or options.missing
         if given and options.needs_labels:
-            raise UsageError("label_column, numeric and categorical are of tables", hint="arrays come with y")
+            raise UsageError(
+                "label_column, numeric, categorical and missing are of tables", hint="arrays come with y"
+            )
         return options
 
     def progress(self) -> tuple[int, int | None]:

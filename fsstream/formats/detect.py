@@ -73,6 +73,7 @@ def decide(options: InputOptions, beginning: Sequence[Block]) -> Decided:
         label_column=options.label_column,
         numeric=options.numeric,
         categorical=options.categorical,
+        missing=options.missing,
         needs_labels=options.needs_labels,
         normalize=options.normalize,
         keep=options.keep,

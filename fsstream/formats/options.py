@@ -21,6 +21,7 @@ class FormatOptions:
     label_column: str | None = None  # csv, tsv: name or number; jsonl: key
     numeric: tuple[str, ...] = ()  # csv, tsv: columns, by name or number
     categorical: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # csv, tsv: cells that stand for no value
     needs_labels: bool = True  # False: rows may come without (prediction)
     columns: tuple[tuple[bytes, str], ...] = ()  # csv, tsv: names and kinds, as `settle` found them
     normalize: str = "none"  # l2: rows are scaled to unit length

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from fsstream._native import CsvParser, column_names, numeric_columns
 from fsstream.errors import DataError, UsageError, no_data
 from fsstream.sources import PEEK_RECORDS
-from fsstream.text import to_text
+from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,8 @@ LABEL_COLUMN = "--label-column"  # the one option that means one column
 _GLANCE = 1 << 21  # bytes that are looked at for a doubt
 _TELLING, _FEW = 20, 0.2  # cells that say something; share of those that are no plain numbers
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
+_NUMBER = re.compile(_PLAIN.pattern + r"([eE][+-]?\d+)?")
+_NO_VALUE = frozenset(["na", "n/a", "nan", "null", "none", "nil", "?", ".", "-", "--", "missing", "unknown"])
 
 
 def settle(form: str, options: FormatOptions, beginning: Sequence[Block]) -> FormatOptions:
@@ -72,23 +74,50 @@ def doubt(form: str, named: Sequence[str], options: FormatOptions, first: Block)
     Those that the user has named are not doubted.
     """
     records = _glance(form, first)[not options.no_header : -1]
-    doubtful, cause = [], ""
+    doubtful: dict[int, list[str]] = {}  # and the cells that are no plain decimals
     for place, (name, kind) in enumerate(options.columns):
         cells = [record[place] for record in records if len(record) > place and record[place]]
+        cells = [cell for cell in cells if cell.strip() not in options.missing]
         if kind != "categorical" or to_text(name) in named or len(cells) < _TELLING:
             continue
-        others = [cell for cell in cells if not _PLAIN.fullmatch(cell)]
+        others = [cell for cell in cells if not _PLAIN.fullmatch(cell.strip())]
         if len(others) < _FEW * len(cells):
-            doubtful.append(to_text(name))
-            cause = cause or next(iter(others), "")
+            doubtful[place] = others
     if not doubtful:
         return None
-    some = ", ".join(doubtful[:3]) + (f" and {len(doubtful) - 3} more" if len(doubtful) > 3 else "")
-    why = f"cells like {cause!a}" if cause else "others among the first 10,000"
-    return (
-        f"nearly all cells of {some} are numbers, and are read as words because of {why}: "
-        f"--numeric {shlex.quote(doubtful[0])} reads numbers"
-    )
+    names = [to_text(options.columns[place][0]) for place in doubtful]
+    some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    cause = next((cell for others in doubtful.values() for cell in others), None)
+    why = f"cells like {cause!a}" if cause is not None else "others among the first 10,000"
+    advice = _advice(options, doubtful)
+    return f"nearly all cells of {some} are numbers, and are read as words because of {why}: {advice}"
+
+
+def _advice(options: FormatOptions, doubtful: dict[int, list[str]]) -> str:
+    """The options that make numbers of the columns: all of these, and none at which the next cell fails."""
+    no_values: list[str] = []
+    numbers: list[int] = []  # columns that hold nothing else
+    exponents: list[int] = []  # of these the ones that --missing alone does not mend
+    for place, others in doubtful.items():
+        cells = dict.fromkeys(cell.strip() for cell in others)
+        words = [cell for cell in cells if not _NUMBER.fullmatch(cell)]
+        if all(word.casefold() in _NO_VALUE for word in words):
+            no_values += [word for word in words if word not in no_values]
+            numbers.append(place)
+            exponents += [place] if len(words) < len(cells) else []
+    advice = [f"--missing {shlex.quote(word)}" for word in no_values]
+    named = exponents if no_values else numbers
+    if named:
+        advice.append("--numeric " + shlex.quote(",".join(_called(options, place) for place in named)))
+    if not advice:
+        return "--missing TEXT reads such a cell as empty, --categorical COLUMN says that they are words"
+    return " ".join(advice) + " reads numbers"
+
+
+def _called(options: FormatOptions, place: int) -> str:
+    """The column, in a list: by its number where its name would not be found there."""
+    name = to_text(options.columns[place][0])
+    return str(place + 1) if "," in name else name
 
 
 def _glance(form: str, first: Block) -> list[list[str]]:
@@ -106,13 +135,20 @@ def parser(form: str, options: FormatOptions) -> CsvParser:
     """The native parser for settled options."""
     if not options.columns:
         raise ValueError("the columns are not settled yet")
-    return CsvParser(form, not options.no_header, list(options.columns))
+    return CsvParser(form, not options.no_header, list(options.columns), _missing(options))
+
+
+def _missing(options: FormatOptions) -> list[bytes]:
+    return [to_bytes(cell.strip()) for cell in options.missing]
 
 
 def _inferred(form: str, options: FormatOptions, beginning: Sequence[Block], columns: int) -> list[str]:
     """What the cells of the first records make of each column."""
     header = not options.no_header
-    verdicts = [numeric_columns(block.data, form, header, columns, PEEK_RECORDS) for block in beginning]
+    verdicts = [
+        numeric_columns(block.data, form, header, columns, PEEK_RECORDS, _missing(options))
+        for block in beginning
+    ]
     return ["numeric" if all(column) else "categorical" for column in zip(*verdicts, strict=True)]
 
 

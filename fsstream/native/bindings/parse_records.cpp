@@ -42,11 +42,18 @@ ColumnKind kind_of(std::string_view name) {
   throw std::invalid_argument("a column is label, numeric or categorical");
 }
 
-void construct_table(CsvParser* parser, std::string_view form, bool header, const nb::list& columns) {
+MissingCells missing_of(const nb::list& cells) {
+  std::vector<std::string> spelled;
+  for (const nb::handle cell : cells) spelled.push_back(text_of(cell));
+  return MissingCells(std::move(spelled));
+}
+
+void construct_table(CsvParser* parser, std::string_view form, bool header, const nb::list& columns,
+                     const nb::list& missing) {
   std::vector<Column> described;
   for (const nb::handle column : columns)
     described.push_back({text_of(column[0]), kind_of(nb::cast<std::string_view>(column[1]))});
-  new (parser) CsvParser(form_of(form), header, std::move(described));
+  new (parser) CsvParser(form_of(form), header, std::move(described), missing_of(missing));
 }
 
 // The names of a table's columns, and what is wrong with its first record: (column, expected, hint) or None.
@@ -70,8 +77,8 @@ nb::tuple column_names(nb::handle buffer, std::string_view form, bool header) {
 }
 
 std::vector<bool> numeric_columns(nb::handle buffer, std::string_view form, bool header, std::size_t columns,
-                                  std::size_t records) {
-  return infer_numeric(form_of(form), lend(buffer).view, header, columns, records);
+                                  std::size_t records, const nb::list& missing) {
+  return infer_numeric(form_of(form), lend(buffer).view, header, columns, records, missing_of(missing));
 }
 
 void bind_tables(nb::module_& m) {
@@ -81,9 +88,10 @@ void bind_tables(nb::module_& m) {
       nb::arg("buffer"), nb::arg("form"));
   m.def("column_names", &column_names, nb::arg("buffer"), nb::arg("form"), nb::arg("header"));
   m.def("numeric_columns", &numeric_columns, nb::arg("buffer"), nb::arg("form"), nb::arg("header"), nb::arg("columns"),
-        nb::arg("records"));
+        nb::arg("records"), nb::arg("missing") = nb::list());
   nb::class_<CsvParser, Parser>(m, "CsvParser")
-      .def("__init__", &construct_table, nb::arg("form"), nb::arg("header"), nb::arg("columns"));
+      .def("__init__", &construct_table, nb::arg("form"), nb::arg("header"), nb::arg("columns"),
+           nb::arg("missing") = nb::list());
 }
 
 // The whole records at the front of a buffer: how many, and their bytes.

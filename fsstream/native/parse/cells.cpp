@@ -145,7 +145,7 @@ Verdict read_column_names(TableForm form, const TableRecord& record, bool header
 }
 
 std::vector<bool> infer_numeric(TableForm form, std::string_view text, bool header, std::size_t columns,
-                                std::size_t records) {
+                                std::size_t records, const MissingCells& missing) {
   std::vector<bool> numeric(columns, true);
   std::vector<std::string> cells;
   const char* const end = text.data() + text.size();
@@ -156,8 +156,10 @@ std::vector<bool> infer_numeric(TableForm form, std::string_view text, bool head
     if (std::exchange(header, false)) continue;
     --records;
     if (!read_cells(form, record, cells).good() || cells.size() != columns) continue;
-    for (std::size_t c = 0; c < columns; ++c)
-      if (numeric[c]) numeric[c] = trim(cells[c]).empty() || plain_decimal(trim(cells[c]));
+    for (std::size_t c = 0; c < columns; ++c) {
+      const std::string_view value = trim(missing.value_of(cells[c]));
+      if (numeric[c]) numeric[c] = value.empty() || plain_decimal(value);
+    }
   }
   return numeric;
 }

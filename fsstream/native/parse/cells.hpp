@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "parse/lines.hpp"
@@ -57,6 +58,23 @@ Verdict read_cell(TableForm form, const TableRecord& record, const char* p, std:
 inline constexpr std::size_t kNotDoubled = static_cast<std::size_t>(-1);
 std::size_t undouble(std::string_view quoted, char* to);
 
+// What stands for no value, as an empty cell does: NA, ?. Blanks around it do not matter.
+class MissingCells {
+ public:
+  explicit MissingCells(std::vector<std::string> spelled = {}) : spelled_(std::move(spelled)) {}
+
+  bool any() const { return !spelled_.empty(); }
+  // The cell's text, empty where it stands for no value.
+  std::string_view value_of(std::string_view text) const {
+    for (const std::string& missing : spelled_)
+      if (trim(text) == missing) return text.substr(0, 0);
+    return text;
+  }
+
+ private:
+  std::vector<std::string> spelled_;
+};
+
 // All cells of a record; a malformed one is what the verdict says.
 Verdict read_cells(TableForm form, const TableRecord& record, std::vector<std::string>& cells);
 
@@ -65,8 +83,8 @@ Verdict read_cells(TableForm form, const TableRecord& record, std::vector<std::s
 Verdict read_column_names(TableForm form, const TableRecord& record, bool header, std::vector<std::string>& names);
 
 // Of each of `columns` columns: whether every cell in the first `records` records that is not
-// empty is a plain decimal, without exponent. Malformed records count for nothing.
+// empty, or missing, is a plain decimal, without exponent. Malformed records count for nothing.
 std::vector<bool> infer_numeric(TableForm form, std::string_view text, bool header, std::size_t columns,
-                                std::size_t records);
+                                std::size_t records, const MissingCells& missing);
 
 }  // namespace fsstream

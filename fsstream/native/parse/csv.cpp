@@ -37,8 +37,12 @@ bool can_spell_alike(const std::vector<Column>& columns) {
 
 }  // namespace
 
-CsvParser::CsvParser(TableForm form, bool header, std::vector<Column> columns)
-    : form_(form), header_(header), may_repeat_(can_spell_alike(columns)), list_stops_(best_stop_lister(form)) {
+CsvParser::CsvParser(TableForm form, bool header, std::vector<Column> columns, MissingCells missing)
+    : form_(form),
+      header_(header),
+      may_repeat_(can_spell_alike(columns)),
+      missing_(std::move(missing)),
+      list_stops_(best_stop_lister(form)) {
   for (Column& column : columns) {
     const Key key = key_of_name(column.name);
     const std::string prefix = column.name + '=' + std::string(kPiece, '\0');
@@ -75,7 +79,8 @@ Verdict CsvParser::read_number_cell(Batch& batch, const Plan& plan, const Cell& 
     batch.names.push_back(plan.name);
     return {};
   }
-  const std::string hint = "--categorical " + plan.column.name + " takes its cells as they are";
+  const std::string hint =
+      "--categorical " + plan.column.name + " takes its cells as they are, --missing TEXT reads such a cell as empty";
   return {cell.begin, {batch.remark("a number in column '" + plan.column.name + "'"), batch.remark(hint)}};
 }
 
@@ -91,7 +96,7 @@ Verdict CsvParser::read_category(Batch& batch, const Plan& plan, const Cell& cel
 
 Verdict CsvParser::read_column(Batch& batch, const TableRecord& record, const Plan& plan, const char*& p,
                                Label& label) {
-  if (plan.column.kind == ColumnKind::kNumeric) {  // most cells are numbers and nothing else
+  if (plan.column.kind == ColumnKind::kNumeric && !missing_.any()) {  // most cells are numbers and nothing else
     float value;
     const char* const behind = read_number(p, record.end, value);
     if (behind != nullptr && (behind == record.end || *behind == form_.separator)) {
@@ -106,6 +111,7 @@ Verdict CsvParser::read_column(Batch& batch, const TableRecord& record, const Pl
   const Verdict verdict = read_cell(form_, record, p, scratch_, cell);
   if (!verdict.good()) return verdict;
   p = cell.end;
+  cell.text = missing_.value_of(cell.text);
   if (plan.column.kind == ColumnKind::kNumeric) return read_number_cell(batch, plan, cell);
   if (plan.column.kind == ColumnKind::kCategorical) return read_category(batch, plan, cell);
   const std::string_view text = trim(cell.text);
@@ -135,6 +141,8 @@ Verdict CsvParser::read_record(Batch& batch, const TableRecord& record) {
 // A cell whose text may be read beyond its end.
 [[gnu::always_inline]] inline bool CsvParser::add_cell(Batch& batch, ComposedRow& row, const Plan& plan,
                                                        std::string_view cell, Label& label) {
+  if (missing_.any()) [[unlikely]]
+    cell = missing_.value_of(cell);
   if (plan.column.kind == ColumnKind::kCategorical) {
     if (plan.front().size() + cell.size() > kLongestName) return false;
     row.add_word(batch, plan.front(), cell, !cell.empty());

@@ -1,8 +1,8 @@
 // csv and tsv: a table with a type for each column, one row a record.
 //
 // A cell of a numeric column is the feature `column` with its value, of a categorical column
-// the feature `column=cell` with value 1; an empty cell is no feature. The label is the text of
-// its cell.
+// the feature `column=cell` with value 1; an empty cell, or one that stands for none, is no feature.
+// The label is the text of its cell.
 //
 // A header is the first record of each source; every source must have the same one. Blank
 // lines are skipped.
@@ -28,7 +28,7 @@ struct Column {
 
 class CsvParser final : public Parser {
  public:
-  CsvParser(TableForm form, bool header, std::vector<Column> columns);
+  CsvParser(TableForm form, bool header, std::vector<Column> columns, MissingCells missing = MissingCells());
   void parse(Batch& batch, bool skip_bad) override;
 
  private:
@@ -63,6 +63,7 @@ class CsvParser final : public Parser {
   const TableForm form_;
   const bool header_;
   const bool may_repeat_;  // whether two cells of a row can spell one name
+  const MissingCells missing_;
   const StopLister list_stops_;
   std::vector<Plan> plans_;
   RowMerge merge_;

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
+import shlex
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fsstream import select
 from fsstream._native import Batch, CsvParser
 from fsstream.errors import DataError, UsageError
 from fsstream.formats import format_named, settle, take_of
@@ -155,7 +158,7 @@ def test_bad_records(text: bytes, column: int, expected: str) -> None:
 
 def test_a_number_that_is_none_names_its_column() -> None:
     ((*_, hint),) = parse(CsvParser("csv", False, MIXED), b"x,1,2\n").bad
-    assert hint == "--categorical n takes its cells as they are"
+    assert hint == "--categorical n takes its cells as they are, --missing TEXT reads such a cell as empty"
 
 
 @pytest.mark.parametrize(
@@ -332,11 +335,75 @@ def test_numbers_that_are_read_as_words_are_told(odd: str, said: bool, tmp_path:
     (tmp_path / "x.csv").write_text(f"label,size,kind\n{rows}a,{odd},1x\nb,2,2x\n")
     done = fsstream("select", "--k", "2", "--format", "csv", str(tmp_path / "x.csv"))
     assert done.returncode == 0, done.stderr
-    note = f"nearly all cells of size are numbers, and are read as words because of cells like {odd!r}"
-    assert (note.encode() in done.stderr) == said
+    advice = "--missing NA" if odd == "NA" else "--numeric size"
+    note = f"nearly all cells of size are numbers, and are read as words because of cells like {odd!r}: "
+    assert (f"{note}{advice} reads numbers".encode() in done.stderr) == said
     for flag in ("--numeric", "--categorical"):
         named = fsstream("select", "--k", "2", "--format", "csv", flag, "size", str(tmp_path / "x.csv"))
         assert b"nearly all" not in named.stderr
+
+
+def test_the_note_names_all_columns_and_every_option_that_is_needed(tmp_path: Path) -> None:
+    """It named one column of a hundred, and `--numeric` where the next cell `NA` was a bad record."""
+    path = tmp_path / "x.csv"
+    rows = "".join(f"{'ab'[i % 2]},{i / 7:.3f},{i % 5},{i % 9}.5,{i % 3},{i},98{i}-1\n" for i in range(60))
+    odd = "a,1e-05,NA,,?,NA,3\nb,NA,4,2E5,1,1,4\na,1,1,1,1,1,1\n"
+    path.write_text(f'label,small,gaps,"two, one",both,id,zip\n{rows}{odd}')
+    told = fsstream("select", "--k", "2", "--format", "csv", str(path)).stderr.decode()
+    assert "small, gaps, two, one and 2 more are numbers" in told
+    advice = told.split("'1e-05': ")[1].split(" reads numbers")[0]
+    assert advice == "--missing NA --missing '?' --numeric small,4"
+    done = fsstream("select", "--k", "9", "--format", "csv", *shlex.split(advice), str(path))
+    names = {json.loads(line)["feature"] for line in done.stdout.splitlines()}
+    assert {"small", "gaps", "two, one", "both", "id"} >= {name for name in names if "zip" not in name}
+    assert done.stderr == b"" or b"nearly all" not in done.stderr
+
+
+def test_of_numbers_with_other_words_among_them_no_option_is_advised_that_fails(tmp_path: Path) -> None:
+    rows = "".join(f"{'ab'[i % 2]},98{i}\n" for i in range(60))
+    (tmp_path / "x.csv").write_text(f"label,zip\n{rows}a,98146-1067\nb,98001\n")
+    told = fsstream("select", "--k", "2", "--format", "csv", str(tmp_path / "x.csv")).stderr
+    assert b"--missing TEXT reads such a cell as empty, --categorical COLUMN says that they are words" in told
+
+
+CELLS = st.sampled_from(("NA", "1", " NA ", '"NA"', "NAN", "-9", "", "2e3", "x", "?"))
+
+
+@given(data=st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=12), form=st.sampled_from(("csv", "tsv")))
+@settings(max_examples=60, deadline=None)
+def test_missing_cells_are_as_empty_ones(data: list[tuple[str, str, str]], form: str) -> None:
+    """In columns of numbers and words, quoted or not; at the end of the text and long before it."""
+    columns = [(b"y", "label"), (b"n", "numeric"), (b"c", "categorical")]
+    separator = "," if form == "csv" else "\t"
+    missing = [b"NA", b"?", b"-9"]
+
+    def blank(cell: str) -> str:
+        text = cell[1:-1] if form == "csv" and cell.startswith('"') else cell
+        return "" if text.strip().encode() in missing else cell
+
+    for behind in ("", f"a{separator}1{separator}b\n" * 40):
+        text, blanked = (
+            "".join(f"{separator.join(map(read, row))}\n" for row in data) + behind for read in (str, blank)
+        )
+        if blanked.startswith(("\n", separator * 2 + "\n")):
+            continue
+        told = parse(CsvParser(form, False, columns, missing), text.encode(), skip_bad=True)
+        expected = parse(CsvParser(form, False, columns), blanked.encode(), skip_bad=True)
+        assert rows(told) == rows(expected)
+
+
+def test_what_is_missing_is_remembered_by_the_model(tmp_path: Path) -> None:
+    data, model = tmp_path / "x.csv", tmp_path / "m"
+    data.write_text("y,n,c\n" + "a,1.5,NA\nb,NA,red\n" * 20)
+    assert kinds(data.read_bytes(), missing=("NA",)) == {b"y": "label", b"n": "numeric", b"c": "categorical"}
+    done = fsstream(
+        "select", "--k", "5", "--format", "csv", "--missing", "NA", "--model", str(model), str(data)
+    )
+    assert sorted(json.loads(line)["feature"] for line in done.stdout.splitlines()) == ["c=red", "n"]
+    judged = fsstream("evaluate", str(model), str(data))
+    assert json.loads(judged.stdout)["accuracy"] == 1.0, judged.stderr
+    refused = fsstream("select", "--k", "5", "--format", "csv", "--missing", " ", str(data))
+    assert (refused.returncode, b"an empty cell has no value anyway" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("quotes", [1, 2, 3])
@@ -350,3 +417,12 @@ def test_doubled_quotes_stand_anywhere(quotes: int) -> None:
     for cell in doubled:
         bad = parse(CsvParser("csv", False, CATEGORIES), b'1,"%s",z\n' % cell.replace(b'"', b"", 1) + text)
         assert (bad.rows, len(bad.bad)) == (0, 1), "one quote is not doubled"
+
+
+def test_missing_cells_are_of_text_alone() -> None:
+    cells = np.array([[1.0, 2.0], [2.0, 1.0]])
+    with pytest.raises(UsageError, match="missing are of tables"):
+        select(cells, [0, 1], k=1, missing=("NA",))
+    frame = pytest.importorskip("pyarrow").table({"y": ["a", "b"], "x": [1.0, None]})
+    with pytest.raises(UsageError, match="--missing is of text"):
+        select(frame, k=1, missing=("NA",))
