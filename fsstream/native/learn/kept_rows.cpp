@@ -1,5 +1,7 @@
 #include "learn/kept_rows.hpp"
 
+#include <algorithm>
+
 #include "learn/saved_rows.hpp"
 
 namespace fsstream {
@@ -20,6 +22,21 @@ void KeptRows::add(const Batch& batch) {
     rows_.end_row({}, 0.0, batch.importance[row], 0);
     rows_.targets.back() = batch.targets[row];
   }
+}
+
+std::vector<double> KeptRows::means(std::span<const Key> features) const {
+  std::vector<double> sums(features.size());
+  double weight = 0.0;
+  for (std::size_t row = 0; row < rows_.rows(); ++row) {
+    weight += rows_.importance[row];
+    for (std::size_t j = rows_.row_begin(row); j < rows_.row_end(row); ++j) {
+      const auto found = std::lower_bound(features.begin(), features.end(), rows_.keys[j]);
+      if (found == features.end() || *found != rows_.keys[j]) continue;
+      sums[static_cast<std::size_t>(found - features.begin())] += rows_.importance[row] * rows_.values[j];
+    }
+  }
+  for (double& sum : sums) sum /= weight;
+  return sums;
 }
 
 void KeptRows::drop() {

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <vector>
 
 #include "core/batch.hpp"
 #include "core/state.hpp"
@@ -20,6 +22,9 @@ class KeptRows {
   bool whole() const { return whole_; }
   const Batch& rows() const { return rows_; }
   std::size_t bytes() const { return rows_.entries() * kEntry + rows_.rows() * kRow; }
+
+  // Of features, ascending, over all rows; there is at least one.
+  std::vector<double> means(std::span<const Key> features) const;
 
   void add(const Batch& batch);
   void drop();
