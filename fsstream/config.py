@@ -88,7 +88,7 @@ class InputOptions:
         kind="list", group=IN, metavar="COLUMNS",
     )  # fmt: skip
     missing: tuple[str, ...] = option(
-        (), "csv, tsv: a cell that stands for no value, such as NA or '?': read as an empty one; may be repeated",
+        (), "csv, tsv: a cell that stands for no value, such as NA, is read as an empty one; may be repeated",
         kind="list", group=IN, metavar="CELL",
     )  # fmt: skip
     keep: tuple[str, ...] = option(

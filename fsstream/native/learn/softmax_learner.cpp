@@ -126,6 +126,7 @@ void SoftmaxLearner::update(const Batch& batch, float* scores) {
 }
 
 void SoftmaxLearner::predict(const Batch& batch, float* scores) {
+  const std::vector<double> at_means = active_at_means();
   for (std::size_t row = 0; row < batch.rows();) {
     const std::size_t first = batch.row_begin(row);
     const std::size_t end = run_from(batch, row, kRun).end;
@@ -134,7 +135,7 @@ void SoftmaxLearner::predict(const Batch& batch, float* scores) {
       const LearnedRow entries = row_of(batch, row, first);
       look_up(batch, entries);
       find_scores(entries.values, entries.hashed);
-      for (std::size_t c = 0; c < classes_; ++c) scores[c] = static_cast<float>(scores_[c] - active_at_means(c));
+      for (std::size_t c = 0; c < classes_; ++c) scores[c] = static_cast<float>(scores_[c] - at_means[c]);
     }
   }
 }

@@ -116,7 +116,7 @@ class SoftmaxLearner {
   void learn_centred(const Batch& batch, std::size_t row, float* scores);
   void follow(const ColumnMeans::Change& change);
   void take_unit(const ColumnMeans::Beginning& beginning);
-  double active_at_means(std::size_t c) const;
+  std::vector<double> active_at_means() const;
   void learn(const Batch& batch, std::size_t row, const LearnedRow& entries, float* scores);
   void look_up(const Batch& batch, const LearnedRow& entries);
   LaneRows kept_rows();

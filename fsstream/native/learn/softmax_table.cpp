@@ -36,14 +36,16 @@ void SoftmaxLearner::take_unit(const ColumnMeans::Beginning& beginning) {
   known.scaled = std::max(known.count * beginning.variance, std::numeric_limits<float>::min());
 }
 
-// What the active features of a class add where each column is at its mean.
-double SoftmaxLearner::active_at_means(std::size_t c) const {
-  double sum = 0.0;
+// What the active features of each class add where each column is at its mean.
+std::vector<double> SoftmaxLearner::active_at_means() const {
+  std::vector<double> sums(classes_);
   means_.for_each([&](Key key, double mean) {
     const Row row = kept_.find(key, sketch_.home(key));
-    if (row != ClassFeatures::kNone && kept_.is_on(row, c)) sum += static_cast<double>(kept_.weights(row)[c]) * mean;
+    if (row == ClassFeatures::kNone) return;
+    for (std::size_t c = 0; c < classes_; ++c)
+      if (kept_.is_on(row, c)) sums[c] += static_cast<double>(kept_.weights(row)[c]) * mean;
   });
-  return sum;
+  return sums;
 }
 
 std::vector<double> SoftmaxLearner::intercepts() {
