@@ -101,7 +101,8 @@ def test_classes_get_a_ridge_of_k_over_the_samples(planted: tuple[Path, bytes]) 
     [
         (["--set", "rule=pool", "--learning-rate", "0.1"], 2, b"no step"),
         (["--l1", "0.1"], 2, b"--l1"),
-        (["--set", "m=2"], 2, b"rule=paper only"),
+        (["--set", "rule=pool", "--set", "m=2"], 2, b"rule=paper only"),
+        (["--learning-rate", "0.1", "--set", "columns=2"], 2, b"rule=pool only"),
         (["--set", "rule=paper", "--set", "shrink=no"], 2, b"rule=pool only"),
         (["--memory", "4KB"], 4, b"--memory"),
     ],
@@ -114,6 +115,19 @@ def test_what_cannot_be_is_said(
     done = fsstream(*command, *options, stdin=stream)
     assert (done.returncode, done.stdout) == (status, b"")
     assert message in done.stderr
+
+
+@pytest.mark.parametrize("given", [("--learning-rate", "0.1"), ("--set", "m=2"), ("--set", "descent=0.3")])
+def test_an_option_of_the_papers_steps_asks_for_them(
+    planted: tuple[Path, bytes], given: tuple[str, ...]
+) -> None:
+    """The table of options gives `os` a learning rate: with the default rule it was exit 2."""
+    targets, stream = planted
+    command = ["select", "--format", "columns", "--targets", str(targets), "--algo", "os", "--k", "3"]
+    done = fsstream(*command, *given, stdin=stream)
+    named = fsstream(*command, *given, "--set", "rule=paper", stdin=stream)
+    assert (done.returncode, done.stdout.count(b"\n")) == (0, 3)
+    assert done.stdout == named.stdout
 
 
 @pytest.mark.parametrize("algo", FAMILY)
