@@ -90,8 +90,9 @@ def run(arguments: list[str]) -> int:
     """Run one command line; the exit status."""
     if COMPLETION_VARIABLE in os.environ:
         import_module("fsstream.cli.shells")  # which click asks for what to say
+    said: set[str] = set()  # "debug", by a flag, the environment or --config
     try:
-        cli.main(arguments, prog_name="fsstream", standalone_mode=False)
+        cli.main(arguments, prog_name="fsstream", standalone_mode=False, obj=said)
     except click.exceptions.NoArgsIsHelpError as error:
         _say(error.format_message())
         return UsageError.exit_code
@@ -103,7 +104,7 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return 130
     except Exception as error:
-        if "--debug" in arguments:
+        if "debug" in said or "--debug" in arguments:  # before it is parsed, too
             import traceback
 
             traceback.print_exception(error)

@@ -103,6 +103,23 @@ def test_debug_keeps_the_exit_status() -> None:
     assert done.stderr.endswith(b"hint: did you mean 'step'?\n")
 
 
+def test_debug_may_stand_where_other_options_do(tmp_path: Path) -> None:
+    """`FSSTREAM_DEBUG` was told as no option, and so was `debug` in a --config file."""
+    wrong = ("select", "--k", "2", "--set", "stp=1")
+    assert b"Traceback" in fsstream(*wrong, stdin=ROWS, env={"FSSTREAM_DEBUG": "1"}).stderr
+    assert b"Traceback" in fsstream("inspect", str(tmp_path / "none"), env={"FSSTREAM_DEBUG": "1"}).stderr
+    assert b"Traceback" not in fsstream(*wrong, stdin=ROWS, env={"FSSTREAM_DEBUG": "0"}).stderr
+    config = tmp_path / "run.toml"
+    for debug in ("true", "false"):
+        config.write_text(f"k = 2\nformat = 'pairs'\ndebug = {debug}\n")
+        said = fsstream("select", "--config", str(config), stdin=b"a x:1\nb x:one\n").stderr
+        assert (b"Traceback" in said) == (debug == "true")
+    config.write_text("k = 2\ndebug = 1\n")
+    done = fsstream("select", "--config", str(config), stdin=ROWS)
+    assert done.returncode == 2
+    assert b"--debug: expected true or false, got 1" in done.stderr
+
+
 def test_what_a_run_ends_with_is_said(model: str) -> None:
     few = fsstream("select", "--k", "9", "--format", "tokens", stdin=b"a x\nb y\n" * 9)
     assert b"2 features where --k asks for 9" in few.stderr
@@ -203,7 +220,7 @@ def test_a_wrong_value_is_traced_to_the_environment_or_the_file(tmp_path: Path) 
     config.write_text('k = "many"\n')
     done = fsstream("select", "--config", str(config), stdin=ROWS)
     assert done.returncode == 2
-    said = f"--config {config}: --k: expected integer, got 'many'"
+    said = f"--config {config}: --k: expected a whole number, got 'many'"
     assert done.stderr == f"fsstream: error: {said}\n".encode()
     for name, value in (("FSSTREAM_K", "many"), ("FSSTREAM_LOSS", "none")):
         done = fsstream("select", stdin=ROWS, env={name: value})

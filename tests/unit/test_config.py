@@ -124,13 +124,13 @@ def test_class_weights_split_at_the_last_equals_sign() -> None:
 @pytest.mark.parametrize("value", [[], {}, "many", [[1]]])
 @pytest.mark.parametrize("name", ["l1", "learning_rate"])
 def test_what_is_no_number_is_refused(name, value):
-    with pytest.raises(UsageError, match="expected number"):
+    with pytest.raises(UsageError, match="expected a number"):
         from_mapping(SelectOptions, {name: value}).check()
 
 
 @pytest.mark.parametrize("value", [[], {}, 5])
 def test_what_is_no_path_is_refused(value):
-    with pytest.raises(UsageError, match="expected path"):
+    with pytest.raises(UsageError, match="expected the name of a file"):
         from_mapping(SelectOptions, {"output": value}).check()
 
 
