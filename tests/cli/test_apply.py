@@ -129,6 +129,41 @@ def test_damaged_models_are_refused(model: Path, tmp_path: Path) -> None:
             assert (done.returncode, done.stdout) == (5, b"")
 
 
+@pytest.mark.parametrize("byte", [0, 3, 40])
+def test_a_damaged_model_is_no_selection(model: Path, tmp_path: Path, byte: int) -> None:
+    """One without the first bytes of a model was taken for csv, and that is exit 3."""
+    data = bytearray(model.read_bytes())
+    data[byte] ^= 1
+    path = tmp_path / "damaged"
+    path.write_bytes(data)
+    for command in (["transform", str(path)], ["report", str(path)]):
+        done = fsstream(*command, stdin=ROWS)
+        assert (done.returncode, done.stdout) == (5, b""), command
+        assert b"hint: " in done.stderr
+
+
+def test_a_damaged_selection_in_parquet_is_bad_data(tmp_path: Path) -> None:
+    """It was an internal error."""
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "words.parquet"
+    assert fsstream("select", "--k", "2", "-o", str(path), "--format", "pairs", stdin=ROWS).returncode == 0
+    data = path.read_bytes()
+    for damaged in (data[:-1], data[:10], data[: len(data) // 2] + data[-8:]):
+        path.write_bytes(damaged)
+        done = fsstream("transform", str(path), stdin=ROWS)
+        assert (done.returncode, done.stdout) == (3, b"")
+        assert b"words.parquet: not a whole Parquet file: " in done.stderr
+
+
+def test_a_selection_nested_too_deep_is_bad_data(tmp_path: Path) -> None:
+    path = tmp_path / "deep"
+    path.write_bytes(b'{"feature":' + b"[" * 200_000 + b"\n")
+    for command in ("transform", "report"):
+        done = fsstream(command, str(path), stdin=ROWS)
+        assert (done.returncode, done.stdout) == (3, b"")
+        assert b"deep:1: expected a line of a selection" in done.stderr
+
+
 def test_inspect_says_what_is_in_a_model(model: Path) -> None:
     done = fsstream("inspect", str(model))
     facts = json.loads(done.stdout)
