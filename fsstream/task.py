@@ -50,7 +50,11 @@ class Labels:
         """Smaller number or earlier bytes first; a number and a word compare as bytes."""
         if self.words:
             return sorted([*self.numbers, *self.words])
-        return sorted(self.numbers, key=lambda label: self.numbers[label])
+        return sorted(self.numbers, key=self._exact)
+
+    def _exact(self, label: bytes) -> float:
+        """A whole number that a float need not hold, or a float: Python compares the two exactly."""
+        return int(label) if label.removeprefix(b"-").isdigit() else self.numbers[label]
 
 
 def _in_runs(texts: Sequence[bytes]) -> bool:
