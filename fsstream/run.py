@@ -320,7 +320,7 @@ class _Run:
             "fsstream": __version__,
             "python": ".".join(map(str, sys.version_info[:3])),
             "numpy": getattr(sys.modules.get("numpy"), "__version__", None),  # many runs need none
-            "options": model.options,
+            "options": {**self._options.resolved(), **model.reading, **model.options},
             "input": {
                 "files": self._reading.names,
                 "bytes": read,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import fcntl
 import json
 import os
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fsstream.config import SelectOptions
 from tests.cli.command import PROGRAM, ROOT, fsstream
 
 if TYPE_CHECKING:
@@ -161,6 +163,23 @@ def test_flags_beat_environment_beat_config_beat_defaults(data: Path, tmp_path: 
     assert seen("--config", str(config), env={"FSSTREAM_K": "2"}) == (2, 5, 1)
     assert seen("--config", str(config), "--k", "3", env={"FSSTREAM_K": "2"}) == (3, 5, 1)
     assert seen("--config", str(config), "--seed", "6", "--set", "sketch_depth=5") == (1, 6, 5)
+
+
+def test_the_summary_holds_every_option_as_it_was_in_the_end(data: Path, tmp_path: Path) -> None:
+    """What moves bytes, or decides which records count, was left out: --init, --valid, --on-bad-line ..."""
+    summary, model = tmp_path / "summary", tmp_path / "model"
+    given = ["--k", "2", "--on-bad-line", "skip", "--max-bad", "3", "--valid", str(data), "--threads", "1"]
+    assert fsstream("select", "--k", "2", "--model", str(model), str(data)).returncode == 0
+    done = fsstream("select", *given, "--init", str(model), "--summary", str(summary), str(data))
+    assert done.returncode == 0, done.stderr
+    options = json.loads(summary.read_bytes())["options"]
+    assert options.keys() == {field.name for field in dataclasses.fields(SelectOptions)} - {"inputs"}
+    expected = {
+        "k": 2, "on_bad_line": "skip", "max_bad": 3, "valid": str(data), "threads": 1, "init": str(model),
+        "summary": str(summary), "format": "libsvm", "loss": "logistic", "passes": 1, "intercept": True,
+    }  # fmt: skip
+    assert options.items() >= expected.items()
+    assert options["memory"] > 0
 
 
 def test_an_unknown_key_in_a_config_is_answered_with_the_nearest(tmp_path: Path) -> None:

@@ -117,6 +117,10 @@ def test_parameters_out_of_range_are_refused(setting: str, complaint: str) -> No
         parse_parameters(Parameters, [setting], "x")
 
 
+def test_whole_numbers_that_share_a_double_have_weights_of_their_own() -> None:
+    SelectOptions(k=5, class_weight=("9007199254740993=2", "9007199254740992=3")).check()
+
+
 def test_class_weights_split_at_the_last_equals_sign() -> None:
     assert split_class_weight("a=b=2.5") == ("a=b", 2.5)
 
