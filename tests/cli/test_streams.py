@@ -96,6 +96,20 @@ def test_an_empty_stream_is_no_data_to_any_command(model: str) -> None:
         assert b"there is no data" in done.stderr
 
 
+@pytest.mark.parametrize("option", [
+    ["--kmer", "5", "--canonical"], ["--kmer", "5", "--no-canonical", "--labels", "table"], ["--ngrams", "2"],
+    ["--label-column", "y"],
+])  # fmt: skip
+@pytest.mark.parametrize("data", [b"", b"\n \n"])
+def test_an_empty_stream_is_no_data_with_any_option(option: list[str], data: bytes, tmp_path: Path) -> None:
+    """Of nothing the format is not known, and an option that another one has a use for was exit 2."""
+    table = tmp_path / "table"
+    table.write_text("r1\ta\n")
+    done = fsstream("select", "--k", "2", *(str(table) if o == "table" else o for o in option), stdin=data)
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"there is no data" in done.stderr
+
+
 def test_debug_keeps_the_exit_status() -> None:
     done = fsstream("select", "--k", "2", "--set", "stp=1", "--debug", stdin=ROWS)
     assert done.returncode == 2
