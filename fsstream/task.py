@@ -79,11 +79,16 @@ def decide(loss: str, labels: Labels, backend: type[Learner]) -> tuple[str, str]
         kind = "classes"
     else:
         kind = "binary" if len(labels) <= 2 else "classes"
+    check_loss(loss, backend)
+    return loss, kind
+
+
+def check_loss(loss: str, backend: type[Learner]) -> None:
+    """UsageError for a loss that the backend does not know."""
     if loss not in backend.losses:
         raise UsageError(
             f"{backend.name} cannot minimise the {loss} loss", hint=f"it can: {', '.join(backend.losses)}"
         )
-    return loss, kind
 
 
 def _guess(labels: Labels, backend: type[Learner]) -> tuple[str, str]:
