@@ -239,7 +239,7 @@ def test_states_that_only_go_on_are_not_merged(name: str) -> None:
 
 
 def test_a_search_that_goes_on_keeps_its_ladder(tmp_path: Path) -> None:
-    """Weights, sums and steps are those before; no round begins anew. The last rung leaves enough features."""
+    """Weights, sums and steps are those before, no round begins anew; the last rung leaves enough."""
     lines, path = rows_of(1, 400, "binary"), tmp_path / "first"
     first = learned("l1-arda", lines[:300], l1=None)
     first.save(path)
