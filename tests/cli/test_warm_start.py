@@ -111,3 +111,20 @@ def test_a_searched_weight_leaves_k_features_on_the_next_day(algo: str, tmp_path
         assert done.returncode == 0, done.stderr
         classes = [json.loads(line)["class"] for line in done.stdout.splitlines()]
         assert sorted(classes) == sorted(3 * labels)
+
+
+def test_a_column_of_another_kind_is_told(tmp_path: Path) -> None:
+    """A day on which all cells were numbers made new features of a column of words, without a word."""
+    command = ("select", "--k", "2", "--format", "csv")
+    model = str(tmp_path / "model")
+    days = [
+        "label,size,n\n" + "".join(f"{i % 2},{size[i % 2]},{i}\n" for i in range(20)) for size in ("m2", "32")
+    ]
+    assert fsstream(*command, "--model", model, stdin=days[0].encode()).returncode == 0
+    done = fsstream(*command, "--init", model, stdin=days[1].encode())
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"--init: the column 'size' is numeric in this stream, and was categorical" in done.stderr
+    assert b"hint: --categorical size reads it as it was" in done.stderr
+    again = fsstream(*command, "--categorical", "size", "--init", model, stdin=days[1].encode())
+    assert again.returncode == 0, again.stderr
+    assert b'"feature":"size=2"' in again.stdout
