@@ -56,6 +56,13 @@ class BadRecords:
             if not self.counted:
                 self._skip(parsed.block, record)
 
+    def all_counted(self) -> None:
+        """A whole pass has been seen: a file of copies is of this run, also when there is nothing to copy."""
+        self.counted = True
+        if self.options.bad_lines is not None and self._file is None and not self.count:
+            with self._writing():
+                Path(self.options.bad_lines).write_bytes(b"")
+
     @property
     def written(self) -> int:
         """Bytes of the copies so far."""
@@ -95,7 +102,8 @@ class BadRecords:
         if self.options.max_bad is not None and self.count > self.options.max_bad:
             error = self._fault(block, record)
             raise DataError(
-                f"more than {self.options.max_bad} bad records; the last: {error.message}", hint=error.hint
+                f"more bad records than --max-bad {self.options.max_bad}; the last: {error.message}",
+                hint=error.hint,
             )
 
     def _fault(self, block: Block, record: BadRecord) -> DataError:

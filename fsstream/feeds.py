@@ -157,7 +157,7 @@ class Aim:
             raise no_data()
         if self.kind != "numbers" and len(self.labels) < 2:
             raise DataError(
-                f"all {self.rows} rows have the label {self.labels[0]!r}: there is nothing to tell apart",
+                f"every row ({self.rows}) has the label {self.labels[0]!r}: there is nothing to tell apart",
                 hint="classes need at least two labels",
             )
 
@@ -274,6 +274,12 @@ class ColumnFeed(StreamFeed):
             self.aim = Aim.decide(options, lines.labels(), chosen)
             pieces = [self._targets_of(parsed) for parsed in lines.batches()]
         self._targets = np.concatenate(pieces or [np.empty(0, np.float32)])
+        if not self.aim.rows:
+            raise DataError(
+                "there is no label: not one line",
+                path=options.targets,
+                hint="line i is the label of sample i",
+            )
         self.aim.check_rows()
         self._any = state is not None  # a feature has been seen
 

@@ -124,7 +124,8 @@ class AnyReading(ABC):
                     self.collisions += parsed.batch.collisions
                 self.bad.take(parsed)
             yield parsed
-        self.bad.counted = True
+        if first_pass:
+            self.bad.all_counted()
 
 
 class Reading(AnyReading):

@@ -139,6 +139,15 @@ def test_a_stream_without_features_is_bad_data(planted: tuple[Path, bytes], algo
     assert b"there is no data" in done.stderr
 
 
+def test_targets_without_a_line_are_named(tmp_path: Path) -> None:
+    """It was told that there is no data, not which of the two files is empty."""
+    targets = tmp_path / "targets"
+    targets.write_bytes(b"")
+    done = fsstream("select", "--algo", "os", "--k", "1", "--targets", str(targets), stdin=b"a 1:1\n")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert f"error: {targets}: there is no label: not one line".encode() in done.stderr
+
+
 def test_whole_numbers_as_targets_are_asked_about(tmp_path: Path) -> None:
     targets = tmp_path / "targets"
     targets.write_text("1\n2\n3\n")

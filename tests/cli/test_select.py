@@ -144,8 +144,20 @@ def test_bad_records_are_skipped_counted_and_copied(tmp_path: Path) -> None:
     assert done.stdout == fsstream(*SELECT, stdin=ROWS).stdout
     assert bad.read_bytes() == b"0 a:1\n1 5\n"
     assert json.loads(summary.read_bytes())["input"]["bad_records"] == 2
-    assert fsstream(*skip, "--max-bad", "1", stdin=b"0 a:1\n" + ROWS + b"1 5\n").returncode == 3
+    many = fsstream(*skip, "--max-bad", "1", stdin=b"0 a:1\n" + ROWS + b"1 5\n")
+    assert many.returncode == 3
+    assert b"error: more bad records than --max-bad 1; the last: <stdin>:52:3: expected" in many.stderr
     assert fsstream(*skip, "--max-bad", "2", stdin=b"0 a:1\n" + ROWS + b"1 5\n").returncode == 0
+
+
+@pytest.mark.parametrize("passes", ["1", "3"])
+def test_copies_of_bad_records_are_of_this_run(passes: str, data: Path, tmp_path: Path) -> None:
+    """Those of yesterday stayed where today had none."""
+    bad = tmp_path / "bad"
+    bad.write_bytes(b"yesterday's\n")
+    skip = (*SELECT, "--passes", passes, "--on-bad-line", "skip", "--bad-lines", str(bad))
+    assert fsstream(*skip, str(data)).returncode == 0
+    assert bad.read_bytes() == b""
 
 
 def test_flags_beat_environment_beat_config_beat_defaults(data: Path, tmp_path: Path) -> None:
