@@ -5,16 +5,20 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import signal
 import sys
 import unicodedata
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from fsstream import __version__
 from fsstream.cli import streams
 from fsstream.errors import FsstreamError, Interrupted, UsageError
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 # Imported only when called, so that --help stays fast.
 COMMANDS = {
@@ -35,6 +39,10 @@ COMMANDS = {
 
 
 COMPLETION_VARIABLE = "_FSSTREAM_COMPLETE"  # what the scripts of `fsstream completion` set
+
+
+class _Terminated(BaseException):
+    """SIGTERM where no run hears it (see signals.py): what was begun is removed on the way out."""
 
 
 class _Commands(click.Group):
@@ -67,9 +75,20 @@ def cli() -> None:
 def main() -> NoReturn:
     """The entry point of the console script."""
     streams.prepare()
+    ours = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if ours:
+        signal.signal(signal.SIGTERM, _terminate)
     # numpy's library would start threads for products that are never taken here, and let them spin.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    _leave(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    if ours:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _leave(status)
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    signal.signal(number, signal.SIG_DFL)  # a second one ends the program on the spot
+    raise _Terminated
 
 
 def _leave(status: int) -> NoReturn:
@@ -101,6 +120,9 @@ def run(arguments: list[str]) -> int:
     except Interrupted as stop:
         _say(f"fsstream: {stop.message}")
         return stop.exit_code
+    except _Terminated:
+        _say("fsstream: stopped by SIGTERM")
+        return 128 + signal.SIGTERM
     except (KeyboardInterrupt, click.Abort):
         return 130
     except Exception as error:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
+import signal
+import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from fsstream import load_model
-from tests.cli.command import fsstream
+from tests.cli.command import PROGRAM, ROOT, fsstream
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,6 +131,32 @@ def test_damaged_models_are_refused(model: Path, tmp_path: Path) -> None:
         for command in ("predict", "evaluate", "inspect"):
             done = fsstream(command, str(tmp_path / "damaged"), stdin=b"")
             assert (done.returncode, done.stdout) == (5, b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", ["predict", "evaluate", "transform"])
+def test_a_signal_ends_every_command_alike(
+    command: str, number: signal.Signals, model: Path, tmp_path: Path
+) -> None:
+    """SIGTERM killed all but `select` and `resume`, so that what they had begun to write stayed."""
+    output = tmp_path / "out"
+    with subprocess.Popen(
+        [*PROGRAM, command, str(model), "-o", str(output)], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as running:  # fmt: skip
+        assert running.stdin is not None
+        assert running.stderr is not None
+        running.stdin.write(ROWS * 1000)  # more than is looked at, and than a block
+        running.stdin.flush()
+        if command == "evaluate":
+            time.sleep(0.5)
+        while command != "evaluate" and list(tmp_path.iterdir()) == [model]:
+            time.sleep(0.01)
+        running.send_signal(number)
+        said = running.stderr.read()
+    assert running.returncode == 128 + number
+    assert b"Traceback" not in said
+    assert list(tmp_path.iterdir()) == [model]
 
 
 @pytest.mark.parametrize("byte", [0, 3, 40])
