@@ -17,6 +17,13 @@ class ResumeOptions:
     checkpoint_file: str = ""
     inputs: tuple[str, ...] = ()
     threads: int | None = option(None, "threads to use", kind="integer", low=1, high=1024, group=WITH)
+    memory: int | None = option(
+        None,
+        "most memory to use: more, where the run ended for want of it",
+        kind="size",
+        high=2**62,
+        group=WITH,
+    )
     spool_dir: str | None = option(None, "folder for data that is read again", kind="path", group=WITH)
     output: str | None = option(None, "write the selection to a file", kind="path", group=OUT)
     model: str | None = option(None, "write a model for predict and --init", kind="path", group=OUT)

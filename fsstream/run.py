@@ -18,7 +18,7 @@ from fsstream._native import LossMeter
 from fsstream.algorithms.learner import Access
 from fsstream.apart import check_apart
 from fsstream.course import Course
-from fsstream.errors import RowError, UsageError, fitting
+from fsstream.errors import CorruptError, RowError, UsageError, fitting
 from fsstream.feeds import FeedState, make_feed
 from fsstream.memory import peak_memory
 from fsstream.output import first_records
@@ -31,6 +31,7 @@ from fsstream.signals import StopSignals
 from fsstream.state import Prefixed
 from fsstream.stream_feed import Place
 from fsstream.training import Training, check_uses, find_backend
+from fsstream.units import show_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,13 +136,28 @@ def _go(options: SelectOptions, source: Source | RowSource | None, checkpoint: C
         feed = opened.enter_context(
             closing(make_feed(options, chosen, reading, signals, progress=progress, state=state))
         )
-        run = _Run(options, chosen, reading, feed, signals, saving=saving, before=before)
+        try:
+            run = _Run(options, chosen, reading, feed, signals, saving=saving, before=before)
+        except CorruptError:
+            if checkpoint is not None:
+                _explain_memory(checkpoint.origin.options.memory_bytes, options.memory_bytes)
+            raise
         run.learn(progress)
         with signals.asked():
             model = run.model()
         for remark in remarks(options, run.learner, model, reading.collisions):
             reading.note(remark)
         return Outcome(model, run.summary(model, time.monotonic() - started))
+
+
+def _explain_memory(before: int, now: int) -> None:
+    """UsageError where `resume --memory` gives the state another size than it was saved with."""
+    if before != now:
+        raise UsageError(
+            f"--memory: what this backend keeps has the size that {show_size(before)} gave it, "
+            f"and {show_size(now)} would give another",
+            hint="go on without --memory, or begin anew with select",
+        )
 
 
 class _Run:
