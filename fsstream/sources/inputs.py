@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 _STDIN_NAMES = (STDIN, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-_MOST_OPEN = 128  # files at once, of many short ones that are looked at
+_MOST_OPEN = 8  # files at once, of many short ones that are looked at; others are opened again in their turn
 take_lines = partial(take_records, "lines")
 PEEK_RECORDS = 10_000
 _SOMETHING = re.compile(rb"\S")
