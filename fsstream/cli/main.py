@@ -18,6 +18,7 @@ from fsstream.cli import streams
 from fsstream.errors import FsstreamError, Interrupted, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import FrameType
 
 # Imported only when called, so that --help stays fast.
@@ -130,7 +131,10 @@ def run(arguments: list[str]) -> int:
             import traceback
 
             traceback.print_exception(error)
-        return _complain(_explained(error))
+        explained = _explained(error)
+        if isinstance(explained, UsageError):
+            _name_variable(explained, arguments)
+        return _complain(explained)
     return 0
 
 
@@ -163,7 +167,7 @@ def _usage_error(error: click.ClickException, arguments: list[str]) -> UsageErro
     message = error.format_message()
     parameter = getattr(error, "param", None)
     if isinstance(parameter, click.Option) and context is not None:
-        hint = _where_it_stands(parameter, arguments) or hint
+        hint = _where_it_stands(parameter.opts, str(parameter.envvar), arguments) or hint
     if parameter is not None and isinstance(parameter.type, click.Choice):
         choices = [str(choice) for choice in parameter.type.choices]
         message = message.partition(" is not one of ")[0].partition(" Choose from:")[0]
@@ -177,13 +181,20 @@ def _usage_error(error: click.ClickException, arguments: list[str]) -> UsageErro
     return UsageError(message, hint=hint)
 
 
-def _where_it_stands(option: click.Option, arguments: list[str]) -> str | None:
+def _where_it_stands(flags: Sequence[str], variable: str, arguments: list[str]) -> str | None:
     """A hint for a wrong value that is not on the command line."""
-    if {argument.partition("=")[0] for argument in arguments} & set(option.opts):
+    if {argument.partition("=")[0] for argument in arguments} & set(flags):
         return None
-    if option.envvar and option.envvar in os.environ:
-        return f"{option.envvar} in the environment says so"
-    return None
+    return f"{variable} in the environment says so" if variable in os.environ else None
+
+
+def _name_variable(error: UsageError, arguments: list[str]) -> None:
+    """What is wrong with a flag that the message begins with may be told by the environment."""
+    flag = error.message.partition(" ")[0].rstrip(":")
+    if flag.startswith("--"):
+        variable = f"FSSTREAM_{flag[2:].replace('-', '_').upper()}"
+        where = _where_it_stands([flag], variable, arguments)
+        error.hint = "; ".join(filter(None, (error.hint, where))) or None
 
 
 def _complain(error: FsstreamError) -> int:

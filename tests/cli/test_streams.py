@@ -236,9 +236,19 @@ def test_a_wrong_value_is_traced_to_the_environment_or_the_file(tmp_path: Path) 
     assert done.returncode == 2
     said = f"--config {config}: --k: expected a whole number, got 'many'"
     assert done.stderr == f"fsstream: error: {said}\n".encode()
-    for name, value in (("FSSTREAM_K", "many"), ("FSSTREAM_LOSS", "none")):
+    wrong = (
+        ("FSSTREAM_K", "many"),
+        ("FSSTREAM_LOSS", "none"),
+        ("FSSTREAM_K", "0"),
+        ("FSSTREAM_THREADS", "0"),
+    )
+    for name, value in wrong:
         done = fsstream("select", stdin=ROWS, env={name: value})
         assert done.stderr.endswith(f"hint: {name} in the environment says so\n".encode())
+    useless = fsstream("select", "--algo", "hashing", stdin=ROWS, env={"FSSTREAM_K": "3"})
+    assert useless.returncode == 2
+    assert useless.stderr.endswith(b"; FSSTREAM_K in the environment says so\n")
+    assert b"environment" not in fsstream("select", "--k", "0", stdin=ROWS, env={"FSSTREAM_K": "3"}).stderr
     assert b"--help" in fsstream("select", "--k", "many", stdin=ROWS, env={"FSSTREAM_K": "3"}).stderr
 
 
