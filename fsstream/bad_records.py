@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsstream.errors import DataError, FsstreamError
+from fsstream.sources.blocks import RECORD_LIMIT, too_long
+from fsstream.sources.short_lines import END
 
 if TYPE_CHECKING:
     import io
@@ -98,7 +100,8 @@ class BadRecords:
         if self.count <= FIRST_BAD_RECORDS:
             self.first.append(self._fault(block, record).message)
         if self.options.bad_lines is not None:
-            self._copy(bytes(block.data[record[0] : record[0] + record[1]]))
+            begin, end = (0, -len(END)) if block.was_cut else (record[0], record[0] + record[1])
+            self._copy(bytes(block.data[begin:end]))
         if self.options.max_bad is not None and self.count > self.options.max_bad:
             error = self._fault(block, record)
             raise DataError(
@@ -107,6 +110,8 @@ class BadRecords:
             )
 
     def _fault(self, block: Block, record: BadRecord) -> DataError:
+        if block.was_cut:
+            return too_long(block.source, block.first_line, RECORD_LIMIT)
         return fault(block, record, _PIECES.get(self.form, _WORD))
 
     def _copy(self, record: bytes) -> None:
