@@ -13,7 +13,7 @@ from fsstream.algorithms.learner import Task
 from fsstream.bad_records import row_fault
 from fsstream.config import TYPED_TABLES, split_class_weight
 from fsstream.errors import DataError, LimitError, UsageError, no_data
-from fsstream.task import Labels, decide, make_map, start_labels
+from fsstream.task import Labels, check_loss, decide, make_map, start_labels
 from fsstream.text import to_bytes, to_text
 
 if TYPE_CHECKING:
@@ -48,11 +48,17 @@ class Aim:
 
     @classmethod
     def decide(cls, options: SelectOptions, labels: Labels, chosen: type[Learner]) -> Aim:
-        """From the labels of the first records."""
-        loss, kind = decide(options.loss, labels, chosen)
+        """As the model of --init has it, which may meet a day of two labels only, or of none; else from the
+        labels of the first records.
+        """
+        initial = _first_model(options.init) if options.init else None
+        if initial is not None and options.loss in ("auto", initial.loss):
+            loss, kind = initial.loss, initial.kind
+            check_loss(loss, chosen)
+        else:
+            loss, kind = decide(options.loss, labels, chosen)
         if kind == "numbers" and options.class_weight:
             raise UsageError(f"--class-weight has no use with the {loss} loss", hint="its labels are numbers")
-        initial = _first_model(options.init) if options.init else None
         if initial is not None and (initial.kind, initial.loss) != (kind, loss):
             raise UsageError(
                 f"--init: a model of {initial.kind} with the {initial.loss} loss cannot start one of "
@@ -102,7 +108,7 @@ class Aim:
             raise no_data()
         if self.kind != "numbers" and len(self.labels) < 2:
             raise DataError(
-                f"all {self.rows} rows have the label {self.labels[0]!r}: there is nothing to tell apart",
+                f"every row ({self.rows}) has the label {self.labels[0]!r}: there is nothing to tell apart",
                 hint="classes need at least two labels",
             )
 

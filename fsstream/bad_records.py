@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsstream.errors import DataError, FsstreamError
+from fsstream.sources.blocks import RECORD_LIMIT, too_long
+from fsstream.sources.short_lines import END
 
 if TYPE_CHECKING:
     import io
@@ -56,6 +58,13 @@ class BadRecords:
             if not self.counted:
                 self._skip(parsed.block, record)
 
+    def all_counted(self) -> None:
+        """A whole pass has been seen: a file of copies is of this run, also when there is nothing to copy."""
+        self.counted = True
+        if self.options.bad_lines is not None and self._file is None and not self.count:
+            with self._writing():
+                Path(self.options.bad_lines).write_bytes(b"")
+
     @property
     def written(self) -> int:
         """Bytes of the copies so far."""
@@ -91,14 +100,18 @@ class BadRecords:
         if self.count <= FIRST_BAD_RECORDS:
             self.first.append(self._fault(block, record).message)
         if self.options.bad_lines is not None:
-            self._copy(bytes(block.data[record[0] : record[0] + record[1]]))
+            begin, end = (0, -len(END)) if block.was_cut else (record[0], record[0] + record[1])
+            self._copy(bytes(block.data[begin:end]))
         if self.options.max_bad is not None and self.count > self.options.max_bad:
             error = self._fault(block, record)
             raise DataError(
-                f"more than {self.options.max_bad} bad records; the last: {error.message}", hint=error.hint
+                f"more bad records than --max-bad {self.options.max_bad}; the last: {error.message}",
+                hint=error.hint,
             )
 
     def _fault(self, block: Block, record: BadRecord) -> DataError:
+        if block.was_cut:
+            return too_long(block.source, block.first_line, RECORD_LIMIT)
         return fault(block, record, _PIECES.get(self.form, _WORD))
 
     def _copy(self, record: bytes) -> None:

@@ -6,9 +6,11 @@ and a keyword of `fsstream.select`. Whatever can be checked without opening a fi
 
 from __future__ import annotations
 
+import dataclasses
 import os
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fsstream.errors import UsageError
 from fsstream.option_fields import EMPTY_NAME_HINT, check_fields, check_name, option
@@ -304,6 +306,14 @@ class SelectOptions(InputOptions):
         None, "end at once with exit 75 when another run holds this file", kind="path", group=OUT
     )
 
+    def resolved(self) -> dict[str, Any]:
+        """All options but the inputs, by name, with the numbers that stand for what was not given."""
+        found = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        del found["inputs"]
+        if isinstance(self.groups, tuple):  # of a Python caller, and as large as what is selected from
+            found["groups"] = f"a table of {len(self.groups)} features"
+        return found | {"threads": self.thread_count, "memory": self.memory_bytes}
+
     @property
     def memory_bytes(self) -> int:
         """As given, else 1 GB or a quarter of the machine, the smaller."""
@@ -377,8 +387,8 @@ def split_class_weight(item: str) -> tuple[str, float]:
 
 
 def _as_number(label: str) -> str | float:
-    """`+1` and `1.0` are one label."""
-    try:
-        return float(label)
-    except ValueError:
-        return label
+    """`+1` and `1.0` are one label; two whole numbers are two, also where a float holds one of them only."""
+    for number in (int, float):
+        with suppress(ValueError):
+            return number(label)
+    return label

@@ -174,6 +174,12 @@ class ColumnFeed(StreamFeed):
             self.aim = Aim.decide(options, lines.labels(), chosen)
             pieces = [self._targets_of(parsed) for parsed in lines.batches()]
         self._targets = np.concatenate(pieces or [np.empty(0, np.float32)])
+        if not self.aim.rows:
+            raise DataError(
+                "there is no label: not one line",
+                path=options.targets,
+                hint="line i is the label of sample i",
+            )
         self.aim.check_rows()
         self._any = state is not None  # a feature has been seen
 

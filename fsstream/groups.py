@@ -51,4 +51,8 @@ def _of_file(path: str) -> dict[bytes, tuple[str, ...]]:
                 hint="a feature in several groups has a line for each of them",
             )
         found[feature] = (*found.get(feature, ()), to_text(group))
+    if not found:
+        raise DataError(
+            "no feature has a group: there is nothing in it", path=path, hint="did what wrote it fail?"
+        )
     return found

@@ -15,6 +15,7 @@ refuse.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,24 +88,26 @@ def _selections(models: Sequence[Model]) -> Model:
     labels = models[0].labels if models[0].kind == "binary" else _labels([model.labels for model in models])
     place = {label: number for number, label in enumerate(labels)}
     outputs = max(model.outputs for model in models)
-    sums: dict[tuple[int, bytes], float] = {}
-    intercepts = np.zeros(max(outputs, len(labels)) if outputs > 1 else 1)
+    parts: dict[tuple[int, bytes], list[float]] = {}  # of sums that are rounded once: in any order the same
+    own_intercepts: list[list[float]] = [[] for _ in range(max(outputs, len(labels)) if outputs > 1 else 1)]
     for model, share in zip(models, shares, strict=True):
         chosen = model.selection
         classes = [place[str(label)] for label in chosen.classes or ()] or [0] * len(chosen)
         for number, name, weight in zip(classes, chosen.raw_names, chosen.weights.tolist(), strict=True):
-            sums[number, name] = sums.get((number, name), 0.0) + share * weight
+            parts.setdefault((number, name), []).append(share * weight)
         own = [place[label] for label in model.labels] if model.outputs > 1 else [0]
-        intercepts[own] += share * model.intercepts
+        for number, intercept in zip(own, model.intercepts.tolist(), strict=True):
+            own_intercepts[number].append(share * intercept)
+    features = sorted(parts)
     merged = Selection(
-        [name for _, name in sums],
-        np.array(list(sums.values()), dtype=np.float32),
-        [number for number, _ in sums] if models[0].selection.classes is not None else None,
+        [name for _, name in features],
+        np.array([math.fsum(parts[feature]) for feature in features], dtype=np.float32),
+        [number for number, _ in features] if models[0].selection.classes is not None else None,
     )
     first = models[0]
     return Model(
         _largest(name_classes(merged, labels), first.options.get("k")),
-        intercepts.astype(np.float32),
+        np.array([math.fsum(own) for own in own_intercepts], dtype=np.float32),
         first.kind,
         first.loss,
         labels,

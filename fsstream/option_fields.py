@@ -148,6 +148,18 @@ _EXPECTED: dict[str, tuple[type, ...]] = {
     "table": (str, tuple),
     "list": (tuple, list),
 }
+_SAID = {  # of those, in messages
+    "integer": "a whole number",
+    "size": "a size like 256MB",
+    "number": "a number",
+    "flag": "true or false",
+    "switch": "true or false",
+    "interval": "a time like 60s or a size like 1GB",
+    "text": "a text",
+    "path": "the name of a file",
+    "table": "the name of a file, or a table of names",
+    "list": "a list of texts",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,7 +177,7 @@ class _Rule:
         if self.expected and (
             not isinstance(value, self.expected) or (isinstance(value, bool) and bool not in self.expected)
         ):
-            raise UsageError(f"{self.flag}: expected {self.kind}, got {value!r}")
+            raise UsageError(f"{self.flag}: expected {_SAID[self.kind]}, got {value!r}")
         if self.kind == "path" and not os.fspath(value):
             raise UsageError(f"{self.flag}: the name of the file is empty", hint=EMPTY_NAME_HINT)
         if self.kind in ("path", "table") and not isinstance(value, tuple):

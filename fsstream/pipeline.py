@@ -19,6 +19,7 @@ from weakref import WeakSet
 
 from fsstream._native import Batch
 from fsstream.signals import held
+from fsstream.sources.short_lines import END
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -104,6 +105,9 @@ class _Parsing:
     def parse(self, parser: Parser, parsed: Parsed) -> None:
         """Fill the batch from the block."""
         block = parsed.block
+        if block.was_cut:  # nobody looks at more of it than makes it a bad record
+            parser.parse(memoryview(END[:1]), parsed.batch, self.skip_bad, block.source, False)
+            return
         if block.is_long:
             self.check_long(block)
             parser = self.make_parser()  # its scratch memory has the size of the record

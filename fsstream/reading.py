@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from fsstream.sources import Block, Position
 
 PARQUET_MARK = b"PAR1"
+# A record is a line, in which a NUL is bad: what `auto` finds is, or it is told by its first bytes.
+_OF_LINES = ("auto", "libsvm", "pairs", "tokens", "vw", "seq", "jsonl", "columns")
 
 
 class AnyReading(ABC):
@@ -124,7 +126,8 @@ class AnyReading(ABC):
                     self.collisions += parsed.batch.collisions
                 self.bad.take(parsed)
             yield parsed
-        self.bad.counted = True
+        if first_pass:
+            self.bad.all_counted()
 
 
 class Reading(AnyReading):
@@ -176,6 +179,8 @@ class Reading(AnyReading):
             for at, data in enumerate(cut(block.data, self._format.head)):
                 piece = dataclasses.replace(block, data=data, first_line=line)
                 line += count_lines(data)
+                if piece.was_cut:
+                    continue
                 if piece.is_long:
                     self._check_long(piece)
                 parser.parse(data, batch, True, block.source, at == 0)
@@ -330,7 +335,9 @@ def make_reading(
     if isinstance(source, RowSource):
         return RowsReading(usual or options, source)
     inputs = options.inputs if source is None else [source]
-    given = Input(inputs, keep_positions=keep_positions)
+    form = options.format if usual is None or options.format != "auto" else usual.format
+    cut_lines = options.on_bad_line == "skip" and form in _OF_LINES
+    given = Input(inputs, keep_positions=keep_positions, cut_lines=cut_lines)
     if usual is not None:
         try:
             options = _usual_options_for(options, usual, given)

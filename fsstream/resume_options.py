@@ -24,6 +24,7 @@ class ResumeOptions:
     checkpoint_file: str = ""
     inputs: tuple[str, ...] = ()
     threads: int | None = _anew("threads")
+    memory: int | None = _anew("memory", "most memory to use: more, where the run ended for want of it")
     spool_dir: str | None = _anew("spool_dir")
     output: str | None = _anew("output", "write the selection to another file")
     model: str | None = _anew("model", "write a model, also where the run was to write none")

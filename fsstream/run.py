@@ -17,7 +17,7 @@ from fsstream import __version__
 from fsstream._native import LossMeter
 from fsstream.algorithms.learner import Access
 from fsstream.course import Course
-from fsstream.errors import RowError, UsageError, fitting
+from fsstream.errors import CorruptError, RowError, UsageError, fitting
 from fsstream.feeds import FeedState, make_feed
 from fsstream.file_clashes import check_file_clashes
 from fsstream.memory import peak_memory
@@ -31,6 +31,7 @@ from fsstream.signals import StopSignals
 from fsstream.state import Prefixed
 from fsstream.stream_feed import Place
 from fsstream.training import Training, check_uses, find_backend
+from fsstream.units import show_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,13 +139,28 @@ def _learn(
         feed = opened.enter_context(
             closing(make_feed(options, chosen, reading, signals, progress=progress, state=state))
         )
-        run = _Run(options, chosen, reading, feed, signals, saving=saving, before=before)
+        try:
+            run = _Run(options, chosen, reading, feed, signals, saving=saving, before=before)
+        except CorruptError:
+            if checkpoint is not None:
+                _explain_memory(checkpoint.origin.options.memory_bytes, options.memory_bytes)
+            raise
         run.learn(progress)
         with signals.asked():
             model = run.model()
         for remark in remarks(options, run.learner, model, reading.collisions):
             reading.note(remark)
         return Outcome(model, run.summary(model, time.monotonic() - started))
+
+
+def _explain_memory(before: int, now: int) -> None:
+    """UsageError where `resume --memory` gives the state another size than it was saved with."""
+    if before != now:
+        raise UsageError(
+            f"--memory: what this backend keeps has the size that {show_size(before)} gave it, "
+            f"and {show_size(now)} would give another",
+            hint="go on without --memory, or begin anew with select",
+        )
 
 
 class _Run:
@@ -326,7 +342,7 @@ class _Run:
             "fsstream": __version__,
             "python": ".".join(map(str, sys.version_info[:3])),
             "numpy": getattr(sys.modules.get("numpy"), "__version__", None),  # many runs need none
-            "options": model.options,
+            "options": {**self._options.resolved(), **model.reading, **model.options},
             "input": {
                 "files": self._reading.names,
                 "bytes": read,

@@ -139,10 +139,12 @@ class Saving:
         amid = self._amid and not isinstance(error, Interrupted)
         if self._run is not None and self._mark is not None and not amid:
             self._writer.write(self._run.snapshot(self._mark), self._run.save)
-        told = f"`fsstream resume {self._writer.path}` goes on"
+        told = f"fsstream resume {self._writer.path}"
         if isinstance(error, Interrupted):
-            error.message += f"; {told}"
+            error.message += f"; `{told}` goes on"
         else:
+            more = " --memory SIZE" if "--memory" in f"{error.message} {error.hint}" else ""
+            told = f"`{told}{more}` goes on"
             error.hint = f"{error.hint}; {told}" if error.hint else told
 
     def _save_or_warn(self, writer: CheckpointWriter, run: Savable, mark: Mark) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsstream.errors import DataError, UsageError, opening
+from fsstream.errors import CorruptError, DataError, UsageError, opening
 from fsstream.model_file import parse_model
 from fsstream.selection import Selection
 from fsstream.text import to_bytes, to_text, without_mark
@@ -41,9 +41,11 @@ def parse_selection(data: bytes, name: str) -> tuple[Selection, Model | None]:
         model = parse_model(data, name)
         return model.selection, model
     if data.startswith(_PARQUET):
-        return _selection(_parquet_records(data), name), None
+        return _selection(_parquet_records(data, name), name), None
     if data.lstrip().startswith(b"{"):
         return _selection(_json_records(data, name), name), None
+    if b"\0" in data:  # which no text holds, and every model
+        raise CorruptError(f"{name}: neither a selection nor a whole model", hint=_HINT)
     return _selection(_csv_records(data, name), name), None
 
 
@@ -91,7 +93,7 @@ def _json_records(data: bytes, path: str) -> Iterator[tuple[int, dict[str, Any]]
             continue
         try:
             record = json.loads(line)  # not orjson: it refuses the escapes of bytes that are not UTF-8
-        except ValueError:
+        except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
             raise DataError("expected a line of a selection", path=path, line=number, hint=_HINT)
@@ -106,7 +108,7 @@ def _csv_records(data: bytes, path: str) -> Iterator[tuple[int, dict[str, Any]]]
         yield reader.line_num, record
 
 
-def _parquet_records(data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+def _parquet_records(data: bytes, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -114,4 +116,13 @@ def _parquet_records(data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
         raise UsageError(
             "a selection in Parquet needs pyarrow", hint="pip install 'fsstream[parquet]'"
         ) from None
-    yield from enumerate(parquet.read_table(pa.BufferReader(data)).to_pylist(), start=1)
+    try:
+        records = parquet.read_table(pa.BufferReader(data)).to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        what = str(error).splitlines()[0].rstrip(".")
+        raise DataError(
+            f"not a whole Parquet file: {what}",
+            path=path,
+            hint="`fsstream select -o FILE.parquet` writes one",
+        ) from None
+    yield from enumerate(records, start=1)

@@ -50,7 +50,11 @@ class Labels:
         """Smaller number or earlier bytes first; a number and a word compare as bytes."""
         if self.words:
             return sorted([*self.numbers, *self.words])
-        return sorted(self.numbers, key=lambda label: self.numbers[label])
+        return sorted(self.numbers, key=self._exact)
+
+    def _exact(self, label: bytes) -> float:
+        """A whole number that a float need not hold, or a float: Python compares the two exactly."""
+        return int(label) if label.removeprefix(b"-").isdigit() else self.numbers[label]
 
 
 def _in_runs(texts: Sequence[bytes]) -> bool:
@@ -75,11 +79,16 @@ def decide(loss: str, labels: Labels, backend: type[Learner]) -> tuple[str, str]
         kind = "classes"
     else:
         kind = "binary" if len(labels) <= 2 else "classes"
+    check_loss(loss, backend)
+    return loss, kind
+
+
+def check_loss(loss: str, backend: type[Learner]) -> None:
+    """UsageError for a loss that the backend does not know."""
     if loss not in backend.losses:
         raise UsageError(
             f"{backend.name} cannot minimise the {loss} loss", hint=f"it can: {', '.join(backend.losses)}"
         )
-    return loss, kind
 
 
 def _guess(labels: Labels, backend: type[Learner]) -> tuple[str, str]:

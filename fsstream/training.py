@@ -175,6 +175,22 @@ def differing(
     return [(f"--{key.replace('_', '-')}", a, b) for key, a, b in pairs if a != b]
 
 
+def _check_kinds(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """UsageError for a column of a table that the rows of this run show to be of another kind: `a` is another
+    feature than `a=2`, and neither would meet what the model knows of the other.
+    """
+    for ours, theirs in (("numeric", "categorical"), ("categorical", "numeric")):
+        changed = sorted(set(now.get(ours) or ()) & set(before.get(theirs) or ()))
+        if changed:
+            import shlex
+
+            raise UsageError(
+                f"--init: the column {changed[0]!r} is {ours} in this stream, "
+                f"and was {theirs} in that of the model",
+                hint=f"--{theirs} {shlex.quote(changed[0])} reads it as it was",
+            )
+
+
 class Training:
     """A learner with what makes it a model: the options it was made from and the labels it met."""
 
@@ -216,6 +232,7 @@ class Training:
     def _start_from(self, model: Model) -> None:
         reading = self._recipe()
         model.check_kmers(reading["kmer"], reading["canonical"], what="--init")
+        _check_kinds(model.reading, reading)
         if model.state is None:
             products = str(getattr(self._parameters, "interactions", 1)) == "2"
             if model.basis is not None or (model.has_products and not products):

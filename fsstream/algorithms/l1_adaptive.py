@@ -151,6 +151,11 @@ class L1Adaptive(OnlineBackend):
         super().restore(state)
 
     def start_again(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """The ladder goes on; it is the last one."""
-        super().start_again(state)
+        """The ladder goes on; it is the last one. A search has narrowed it to what left k of the features
+        before, and that may leave fewer of more rows: its smallest weight becomes 0, which leaves enough.
+        """
+        rungs = np.array(state.get("rungs", ()), dtype=np.float64)
+        if len(rungs) > 1:
+            rungs[-1] = 0.0
+        super().start_again({**state, "rungs": rungs})
         self.rounds = 1

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fsstream.algorithms.merging.shards import Shards
     from fsstream.basis import Basis
     from fsstream.expansion import Expansion
+    from fsstream.model import Model
     from fsstream.numerics import Floats
     from fsstream.state import StateSink
 
@@ -96,6 +97,10 @@ class OneVersusRest(Learner):
         known_scores = [column for column in columns if column is not None]
         return np.stack(known_scores, axis=1) if known_scores and len(known_scores) == len(columns) else None
 
+    def start_from(self, model: Model) -> None:
+        for index, learner in enumerate(self._learners):
+            learner.start_from(_part_of(model, index))
+
     def scores(self, batch: Batch) -> NDArray[np.float32]:
         return np.concatenate([learner.scores(batch) for learner in self._learners], axis=1)
 
@@ -148,8 +153,10 @@ class OneVersusRest(Learner):
             learner.merge(shards.of_class(number))
 
     def start_again(self, state: Mapping[str, NDArray[Any]]) -> None:
-        for learner, own in self._parts(state):
-            learner.start_again(own)
+        known = int(state["classes"][0])
+        self._grow(known)
+        for index, learner in enumerate(self._learners):  # a class that is new begins as the others go on
+            learner.start_again(under(f"{index}/", state) if index < known else learner.state())
 
     def _parts(
         self, state: Mapping[str, NDArray[Any]]
@@ -199,6 +206,14 @@ class OneVersusRest(Learner):
             f"and --memory is {show_size(self._memory)}",
             hint="raise --memory, lower --k, or bound the classes with --max-classes",
         )
+
+
+def _part_of(model: Model, index: int) -> Model:
+    """What a model of classes holds of one of them, as a model of that class against the others."""
+    numbers = model.class_numbers() or ()
+    mine = model.selection.at([place for place, number in enumerate(numbers) if number == index])
+    selection, intercepts = replace(mine, classes=None), model.raw_intercepts[index : index + 1]
+    return replace(model, kind="binary", selection=selection, raw_intercepts=intercepts)
 
 
 def _not_met(rows: int, scores: Floats) -> Floats:

@@ -51,10 +51,11 @@ CODE, FLOAT = 2, 4  # bytes of a kept value
 class SubstitutionParameters:
     """What `--set` can change."""
 
-    rule: str = parameter(
-        "pool",
+    rule: str | None = parameter(
+        None,
         "how a new feature takes the place of a kept one: pool: by least squares on a pool of columns "
-        "(ours); paper: Algorithm 1 to the letter; projection, proximal: the paper's naive baselines",
+        "(ours); paper: Algorithm 1 to the letter; projection, proximal: the paper's naive baselines. pool "
+        "unless --learning-rate, m or descent asks for the paper's steps",
         choices=("pool", "paper", "projection", "proximal"),
     )
     columns: int = parameter(
@@ -135,7 +136,7 @@ class OnlineSubstitution(ColumnLearner):
     def plan(cls, common: Common, parameters: Any, task: Task) -> dict[str, int]:
         """Retained columns, and for the pool two matrices of products."""
         k, samples = required_k(common.k), samples_of(task)
-        pool = parameters.rule == "pool"
+        pool = rule_of(common, parameters) == "pool"
         kept = at_most(parameters.columns * k if pool else k + 1, task)
         return {
             "columns": (CODE if pool else FLOAT) * samples * kept,
@@ -145,19 +146,32 @@ class OnlineSubstitution(ColumnLearner):
         }
 
 
+def rule_of(common: Common, parameters: SubstitutionParameters) -> str:
+    """The rule asked for, be it by an option of its steps."""
+    if parameters.rule is not None:
+        return parameters.rule
+    steps = common.learning_rate is not None or any(is_set(parameters, name) for name in ("m", "descent"))
+    return "paper" if steps else "pool"
+
+
+def is_set(parameters: SubstitutionParameters, name: str) -> bool:
+    """Whether a parameter is another than it is by default."""
+    return bool(getattr(parameters, name) != getattr(SubstitutionParameters(), name))
+
+
 def check_rule(common: Common, parameters: SubstitutionParameters) -> None:
     """Options that the chosen rule has no use for."""
-    if common.l1 is not None and parameters.rule != "proximal":
-        raise UsageError(f"--l1 means nothing to rule={parameters.rule}", hint="--set rule=proximal uses it")
-    if common.learning_rate is not None and parameters.rule == "pool":
+    rule = rule_of(common, parameters)
+    if common.l1 is not None and rule != "proximal":
+        raise UsageError(f"--l1 means nothing to rule={rule}", hint="--set rule=proximal uses it")
+    if common.learning_rate is not None and rule == "pool":
         raise UsageError(
             "rule=pool has no step: --learning-rate means nothing to it", hint="--set rule=paper"
         )
-    standard = SubstitutionParameters()
-    rules = (("columns", "pool"), ("shrink", "pool"), ("m", "paper"), ("descent", "paper"))
-    for name, rule in rules:
-        if getattr(parameters, name) != getattr(standard, name) and parameters.rule != rule:
-            raise UsageError(f"--set {name} means something with rule={rule} only")
+    of_rules = (("columns", "pool"), ("shrink", "pool"), ("m", "paper"), ("descent", "paper"))
+    for name, owner in of_rules:
+        if is_set(parameters, name) and rule != owner:
+            raise UsageError(f"--set {name} means something with rule={owner} only")
 
 
 def shrinkage(k: int, samples: int, loss: str) -> float:
@@ -171,7 +185,8 @@ def make_kernel(
     """The native solver of the rule."""
     targets, k = sample_targets(task), required_k(common.k)
     unit = parameters.scale == "unit"
-    if parameters.rule == "pool":
+    rule = rule_of(common, parameters)
+    if rule == "pool":
         own = shrinkage(k, len(targets), task.loss) if unit and parameters.shrink == "yes" else 0.0
         return _native.ColumnPool(
             targets,
@@ -185,7 +200,7 @@ def make_kernel(
     return _native.Substitution(
         targets,
         task.loss,
-        parameters.rule,
+        rule,
         k=k,
         step=check_step(common),
         retained_divisor=parameters.m,

@@ -18,13 +18,17 @@ def read_config(path: str, kind: type[Any]) -> dict[str, Any]:
         data = Path(path).read_bytes()
     except OSError as error:
         raise UsageError(f"--config {path}: {error.strerror}") from None
-    return config_of(data, path, kind)
+    return config_of(data, path, kind, switches=("debug",))
 
 
-def config_of(data: bytes, path: str, kind: type[Any]) -> dict[str, Any]:
-    """The options in the bytes of a TOML file; `path` is for messages."""
+def config_of(data: bytes, path: str, kind: type[Any], *, switches: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The options in the bytes of a TOML file; `path` is for messages, `switches` are no fields of `kind`."""
     try:
         table = tomllib.loads(without_mark(data).decode())
+        switched = {name: table.pop(name) for name in switches if name in table}
+        for name, value in switched.items():
+            if not isinstance(value, bool):
+                raise UsageError(f"--{name}: expected true or false, got {value!r}")
         options = from_mapping(kind, table)
         check_fields(options)  # before click makes 3 of 3.5
         options.check_inputs()
@@ -35,4 +39,5 @@ def config_of(data: bytes, path: str, kind: type[Any]) -> dict[str, Any]:
         raise UsageError(f"--config {path}: not valid TOML: {error}") from None
     except UsageError as error:
         raise UsageError(f"--config {path}: {error.message}", hint=error.hint) from None
-    return {name.replace("-", "_"): getattr(options, name.replace("-", "_")) for name in table}
+    named = {name.replace("-", "_"): getattr(options, name.replace("-", "_")) for name in table}
+    return named | switched

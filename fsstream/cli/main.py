@@ -5,16 +5,21 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import signal
 import sys
 import unicodedata
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from fsstream import __version__
 from fsstream.cli import streams
 from fsstream.errors import FsstreamError, Interrupted, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
 
 # Imported only when called, so that --help stays fast.
 COMMANDS = {
@@ -35,6 +40,10 @@ COMMANDS = {
 
 
 COMPLETION_VARIABLE = "_FSSTREAM_COMPLETE"  # what the scripts of `fsstream completion` set
+
+
+class _Terminated(BaseException):
+    """SIGTERM where no run hears it (see signals.py): what was begun is removed on the way out."""
 
 
 class _Commands(click.Group):
@@ -67,9 +76,20 @@ def cli() -> None:
 def main() -> NoReturn:
     """The entry point of the console script."""
     streams.prepare()
+    ours = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if ours:
+        signal.signal(signal.SIGTERM, _terminate)
     # numpy's library would start threads for products that are never taken here, and let them spin.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    _leave(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    if ours:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _leave(status)
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    signal.signal(number, signal.SIG_DFL)  # a second one ends the program on the spot
+    raise _Terminated
 
 
 def _leave(status: int) -> NoReturn:
@@ -90,8 +110,9 @@ def run(arguments: list[str]) -> int:
     """Run one command line; the exit status."""
     if COMPLETION_VARIABLE in os.environ:
         import_module("fsstream.cli.shells")  # which click asks for what to say
+    said: set[str] = set()  # "debug", by a flag, the environment or --config
     try:
-        cli.main(arguments, prog_name="fsstream", standalone_mode=False)
+        cli.main(arguments, prog_name="fsstream", standalone_mode=False, obj=said)
     except click.exceptions.NoArgsIsHelpError as error:
         _say(error.format_message())
         return UsageError.exit_code
@@ -100,14 +121,20 @@ def run(arguments: list[str]) -> int:
     except Interrupted as stop:
         _say(f"fsstream: {stop.message}")
         return stop.exit_code
+    except _Terminated:
+        _say("fsstream: stopped by SIGTERM")
+        return 128 + signal.SIGTERM
     except (KeyboardInterrupt, click.Abort):
         return 130
     except Exception as error:
-        if "--debug" in arguments:
+        if "debug" in said or "--debug" in arguments:  # before it is parsed, too
             import traceback
 
             traceback.print_exception(error)
-        return _complain(_explained(error))
+        explained = _explained(error)
+        if isinstance(explained, UsageError):
+            _name_variable(explained, arguments)
+        return _complain(explained)
     return 0
 
 
@@ -140,7 +167,7 @@ def _usage_error(error: click.ClickException, arguments: list[str]) -> UsageErro
     message = error.format_message()
     parameter = getattr(error, "param", None)
     if isinstance(parameter, click.Option) and context is not None:
-        hint = _where_it_stands(parameter, arguments) or hint
+        hint = _where_it_stands(parameter.opts, str(parameter.envvar), arguments) or hint
     if parameter is not None and isinstance(parameter.type, click.Choice):
         choices = [str(choice) for choice in parameter.type.choices]
         message = message.partition(" is not one of ")[0].partition(" Choose from:")[0]
@@ -154,13 +181,20 @@ def _usage_error(error: click.ClickException, arguments: list[str]) -> UsageErro
     return UsageError(message, hint=hint)
 
 
-def _where_it_stands(option: click.Option, arguments: list[str]) -> str | None:
+def _where_it_stands(flags: Sequence[str], variable: str, arguments: list[str]) -> str | None:
     """A hint for a wrong value that is not on the command line."""
-    if {argument.partition("=")[0] for argument in arguments} & set(option.opts):
+    if {argument.partition("=")[0] for argument in arguments} & set(flags):
         return None
-    if option.envvar and option.envvar in os.environ:
-        return f"{option.envvar} in the environment says so"
-    return None
+    return f"{variable} in the environment says so" if variable in os.environ else None
+
+
+def _name_variable(error: UsageError, arguments: list[str]) -> None:
+    """What is wrong with a flag that the message begins with may be told by the environment."""
+    flag = error.message.partition(" ")[0].rstrip(":")
+    if flag.startswith("--"):
+        variable = f"FSSTREAM_{flag[2:].replace('-', '_').upper()}"
+        where = _where_it_stands([flag], variable, arguments)
+        error.hint = "; ".join(filter(None, (error.hint, where))) or None
 
 
 def _complain(error: FsstreamError) -> int:

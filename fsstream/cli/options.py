@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Function = Callable[..., None]
 
 _VARIABLE = "FSSTREAM_"  # that an option's name in the environment begins with
-_OTHER_VARIABLES = {"FSSTREAM_CONFIG", "FSSTREAM_ISA"}  # the second is of the native core
+_OTHER_VARIABLES = {"FSSTREAM_CONFIG", "FSSTREAM_DEBUG", "FSSTREAM_ISA"}  # the last is of the native core
 _INPUT_IS_OPTIONAL = ("plan", "resume")
 _SHORT = {"quiet": "-q", "verbose": "-v", "output": "-o"}
 _METAVARS = {"integer": "N", "number": "X", "path": "FILE", "table": "FILE", "text": "NAME", "list": "TEXT"}
@@ -83,8 +83,20 @@ def grouped_options(found: click.Command, ctx: click.Context) -> list[tuple[str,
     return sorted(groups.items(), key=lambda item: _HEADINGS.index(item[0]))
 
 
-# Of every command; main.run looks for it among the arguments.
-debug_option = click.option("--debug", is_flag=True, expose_value=False, help="show tracebacks")
+def _note_debug(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and ctx.obj is not None:
+        ctx.obj.add(param.name)
+
+
+# Of every command. The environment and --config may say it, too: main.run hands a set along, and looks there.
+debug_option = click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=_note_debug,
+    envvar=_VARIABLE + "DEBUG",
+    help="show tracebacks",
+)
 
 
 def make_command(

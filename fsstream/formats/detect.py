@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from fsstream.sources import Block
 
 TABLE_SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
+_NOTHING = "there is nothing"  # to say which options make sense: what reads it tells that there is no data
 PACKED = {".gz", ".bz2", ".xz", ".zst"}
 
 
@@ -63,7 +64,8 @@ def decide(options: InputOptions, beginning: Sequence[Block]) -> Decided:
     if options.format == "auto":
         name, why = detect(options, beginning)
         hint = table_hint(options.inputs)
-        dataclasses.replace(options, format=name).check()  # an option it has no use for is an error
+        if why != _NOTHING:
+            dataclasses.replace(options, format=name).check()  # an option it has no use for is an error
     format_options = FormatOptions(
         ngrams=options.ngrams,
         kmer=options.kmer,
@@ -90,6 +92,8 @@ def detect(options: InputOptions, beginning: Sequence[Block]) -> tuple[str, str]
     if by_mark is not None:
         return by_mark
     shapes = _shapes(beginning)
+    if not shapes.lines:
+        return "libsvm" if options.kmer is None else "seq", _NOTHING
     if options.kmer is not None:
         if 2 * shapes.sequences > shapes.lines:
             return "seq", f"{shapes.sequences} of {shapes.lines} lines are label<TAB>DNA"

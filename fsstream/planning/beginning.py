@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsstream._native import SpoolEncoder
+from fsstream.aim import Aim
 from fsstream.algorithms.learner import Task
 from fsstream.errors import no_data
 from fsstream.reading import RowsReading, make_reading
-from fsstream.task import decide
 from fsstream.text import to_text
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def look_at(options: SelectOptions, chosen: type[Learner]) -> Beginning:
     with closing(make_reading(lenient)) as reading:
         recipe = reading.recipe()
         met = reading.labels()
-        loss, kind = decide(options.loss, met, chosen)
+        aim = Aim.decide(options, met, chosen)
         targets = _room_for_targets(options) if reading.format == "columns" else None
         row_bytes, rows_in_all = _rows_of(reading)
         seen = _Seen(row_bytes)
@@ -89,7 +89,7 @@ def look_at(options: SelectOptions, chosen: type[Learner]) -> Beginning:
         share = 1.0
     else:  # of plain files more may have been taken than parsed; of packed ones `done` counts packed bytes
         share = min(done, seen.size, total) / total
-    labels = {"binary": ("", ""), "classes": tuple(map(to_text, met.ordered()))}.get(kind, ())
+    labels = {"binary": ("", ""), "classes": tuple(map(to_text, met.ordered()))}.get(aim.kind, ())
     return Beginning(
         pieces=seen.pieces,
         share=share,
@@ -99,7 +99,7 @@ def look_at(options: SelectOptions, chosen: type[Learner]) -> Beginning:
         largest_key=max((int(part[-1]) for part in seen.keys if len(part)), default=0),
         spooled=seen.spooled,
         reading=recipe,
-        task=Task(loss=loss, labels=labels, max_classes=options.max_classes, targets=targets),
+        task=Task(loss=aim.loss, labels=labels, max_classes=options.max_classes, targets=targets),
         row_counts=seen.row_counts,
         row_bytes=row_bytes,
     )

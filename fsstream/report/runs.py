@@ -62,7 +62,7 @@ def _summary(data: bytes) -> dict[str, Any] | None:
     """A summary is one object over the whole file; a selection has an object a line."""
     try:
         found = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and "feature" not in found else None
 

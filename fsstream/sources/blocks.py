@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from fsstream._native import count_lines
 from fsstream.errors import DataError
 from fsstream.numerics import np
+from fsstream.sources.short_lines import END
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,6 +62,11 @@ class Block:
     def is_long(self) -> bool:
         """Whether it takes more memory than is kept ready for blocks."""
         return len(self.data) > LONG_BLOCK
+
+    @property
+    def was_cut(self) -> bool:
+        """Whether it is what ShortLines left of a line that is too long: that is a Block of its own."""
+        return len(self.data) > RECORD_LIMIT - len(END) and bytes(self.data[-2:]).endswith((END, END[:1]))
 
     @property
     def begins_source(self) -> bool:

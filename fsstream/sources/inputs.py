@@ -31,6 +31,7 @@ from fsstream.sources.blocks import (
 )
 from fsstream.sources.compression import plain_bytes
 from fsstream.sources.raw import RawStream
+from fsstream.sources.short_lines import END, ShortLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,12 +39,13 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from fsstream.sources.blocks import Head
+    from fsstream.sources.raw import ByteStream
 
     Take = Callable[[Buffer, int], tuple[int, int]]  # how many whole records at the front, and their bytes
 
 STDIN = "-"
 _STDIN_NAMES = (STDIN, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-_MOST_OPEN = 128  # files at once, of many short ones that are looked at
+_MOST_OPEN = 8  # files at once, of many short ones that are looked at; others are opened again in their turn
 take_lines = partial(take_records, "lines")
 PEEK_RECORDS = 10_000
 _SOMETHING = re.compile(rb"\S")
@@ -95,14 +97,14 @@ class Source:
             "modified": modified,
         }
 
-    def open(self) -> Stream:
+    def open(self, longest_line: int | None = None) -> Stream:
         """The plain bytes from the beginning; DataError when the file is no longer what it was."""
         try:
             raw = RawStream(self._open_file(), self.name)
         except OSError as error:
             raise FsstreamError(f"cannot open {self.name}: {error.strerror}") from error
         try:
-            return Stream(raw)
+            return Stream(raw, longest_line)
         except BaseException:
             raw.close()
             raise
@@ -160,10 +162,12 @@ class Source:
 class Stream:
     """One opened source: plain bytes, of which the beginning may be looked at before it is read."""
 
-    def __init__(self, raw: RawStream) -> None:
+    def __init__(self, raw: RawStream, longest_line: int | None = None) -> None:
         self._raw = raw
-        self._bytes = plain_bytes(raw)
-        self.packed = self._bytes is not raw
+        self._longest_line = longest_line
+        plain = plain_bytes(raw)
+        self.packed = plain is not raw
+        self._bytes = self._in_short_lines(plain)
         self._ahead = Ahead()
         self._ended = False
 
@@ -182,6 +186,11 @@ class Stream:
         if not self._ahead:
             return 0 if self._ended else self._bytes.readinto(buffer)
         return self._ahead.take(buffer)
+
+    def take_no_lines(self) -> None:
+        """What follows is no text: nothing of it is to be cut."""
+        if isinstance(self._bytes, ShortLines):
+            self._bytes = self._bytes.whole
 
     def peek(self, records: int, take: Take, limit: int, longest: int) -> tuple[int, int, bool]:
         """The first `records` whole records, fewer when the source or the limit ends.
@@ -216,7 +225,10 @@ class Stream:
         if self._ended or len(self._ahead) <= AT_ONCE or not self._raw.rewind():
             return
         self._ahead = Ahead()
-        self._bytes = plain_bytes(self._raw)
+        self._bytes = self._in_short_lines(plain_bytes(self._raw))
+
+    def _in_short_lines(self, plain: ByteStream) -> ByteStream:
+        return plain if self._longest_line is None else ShortLines(plain, self._longest_line)
 
     def _look(self, size: int) -> None:
         """Have `size` bytes to look at, fewer only when there are no more."""
@@ -242,12 +254,14 @@ class Input:
         size: int = BLOCK_BYTES,
         limit: int = RECORD_LIMIT,
         keep_positions: bool = False,
+        cut_lines: bool = False,
     ) -> None:
         given = [path if isinstance(path, Source) else os.fspath(path) for path in paths] or [STDIN]
         if sum(path in _STDIN_NAMES for path in given) > 1:
             raise UsageError("standard input can be read only once, and is given twice")
         self.sources = [path if isinstance(path, Source) else Source(path) for path in given]
         self._limit = limit
+        self._longest_line = limit - len(END) if cut_lines else None  # so that one that was cut is a record
         self._buffers = Buffers(min(size, limit))
         self._opened: dict[int, Stream] = {}
         self._current: Stream | None = None
@@ -384,6 +398,7 @@ class Input:
             import tempfile
 
             copy = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 (the caller's)
+            stream.take_no_lines()
             buffer = memoryview(bytearray(AT_ONCE))
             while count := stream.readinto(buffer):
                 copy.write(buffer[:count])
@@ -404,5 +419,5 @@ class Input:
 
     def _open(self, index: int) -> Stream:
         if index not in self._opened:
-            self._opened[index] = self.sources[index].open()
+            self._opened[index] = self.sources[index].open(self._longest_line)
         return self._opened[index]

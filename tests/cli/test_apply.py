@@ -5,7 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
 import random
+import signal
+import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +18,7 @@ import pytest
 from fsstream import load_model
 from fsstream.algorithms import BACKENDS, backend
 from fsstream.cli.algos import describe
-from tests.cli.command import fsstream
+from tests.cli.command import PROGRAM, ROOT, fsstream
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,6 +134,67 @@ def test_damaged_models_are_refused(model: Path, tmp_path: Path) -> None:
         for command in ("predict", "evaluate", "inspect"):
             done = fsstream(command, str(tmp_path / "damaged"), stdin=b"")
             assert (done.returncode, done.stdout) == (5, b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", ["predict", "evaluate", "transform"])
+def test_a_signal_ends_every_command_alike(
+    command: str, number: signal.Signals, model: Path, tmp_path: Path
+) -> None:
+    """SIGTERM killed all but `select` and `resume`, so that what they had begun to write stayed."""
+    output = tmp_path / "out"
+    with subprocess.Popen(
+        [*PROGRAM, command, str(model), "-o", str(output)], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as running:  # fmt: skip
+        assert running.stdin is not None
+        assert running.stderr is not None
+        running.stdin.write(ROWS * 1000)  # more than is looked at, and than a block
+        running.stdin.flush()
+        if command == "evaluate":
+            time.sleep(0.5)
+        while command != "evaluate" and list(tmp_path.iterdir()) == [model]:
+            time.sleep(0.01)
+        running.send_signal(number)
+        said = running.stderr.read()
+    assert running.returncode == 128 + number
+    assert b"Traceback" not in said
+    assert list(tmp_path.iterdir()) == [model]
+
+
+@pytest.mark.parametrize("byte", [0, 3, 40])
+def test_a_damaged_model_is_no_selection(model: Path, tmp_path: Path, byte: int) -> None:
+    """One without the first bytes of a model was taken for csv, and that is exit 3."""
+    data = bytearray(model.read_bytes())
+    data[byte] ^= 1
+    path = tmp_path / "damaged"
+    path.write_bytes(data)
+    for command in (["transform", str(path)], ["report", str(path)]):
+        done = fsstream(*command, stdin=ROWS)
+        assert (done.returncode, done.stdout) == (5, b""), command
+        assert b"hint: " in done.stderr
+
+
+def test_a_damaged_selection_in_parquet_is_bad_data(tmp_path: Path) -> None:
+    """It was an internal error."""
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "words.parquet"
+    assert fsstream("select", "--k", "2", "-o", str(path), "--format", "pairs", stdin=ROWS).returncode == 0
+    data = path.read_bytes()
+    for damaged in (data[:-1], data[:10], data[: len(data) // 2] + data[-8:]):
+        path.write_bytes(damaged)
+        done = fsstream("transform", str(path), stdin=ROWS)
+        assert (done.returncode, done.stdout) == (3, b"")
+        assert b"words.parquet: not a whole Parquet file: " in done.stderr
+
+
+def test_a_selection_nested_too_deep_is_bad_data(tmp_path: Path) -> None:
+    path = tmp_path / "deep"
+    path.write_bytes(b'{"feature":' + b"[" * 200_000 + b"\n")
+    for command in ("transform", "report"):
+        done = fsstream(command, str(path), stdin=ROWS)
+        assert (done.returncode, done.stdout) == (3, b"")
+        assert b"deep:1: expected a line of a selection" in done.stderr
 
 
 def test_inspect_says_what_is_in_a_model(model: Path) -> None:

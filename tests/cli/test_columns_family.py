@@ -101,7 +101,8 @@ def test_classes_get_a_ridge_of_k_over_the_samples(planted: tuple[Path, bytes]) 
     [
         (["--set", "rule=pool", "--learning-rate", "0.1"], 2, b"no step"),
         (["--l1", "0.1"], 2, b"--l1"),
-        (["--set", "m=2"], 2, b"rule=paper only"),
+        (["--set", "rule=pool", "--set", "m=2"], 2, b"rule=paper only"),
+        (["--learning-rate", "0.1", "--set", "columns=2"], 2, b"rule=pool only"),
         (["--set", "rule=paper", "--set", "shrink=no"], 2, b"rule=pool only"),
         (["--memory", "4KB"], 4, b"--memory"),
     ],
@@ -116,6 +117,19 @@ def test_what_cannot_be_is_said(
     assert message in done.stderr
 
 
+@pytest.mark.parametrize("given", [("--learning-rate", "0.1"), ("--set", "m=2"), ("--set", "descent=0.3")])
+def test_an_option_of_the_papers_steps_asks_for_them(
+    planted: tuple[Path, bytes], given: tuple[str, ...]
+) -> None:
+    """The table of options gives `os` a learning rate: with the default rule it was exit 2."""
+    targets, stream = planted
+    command = ["select", "--format", "columns", "--targets", str(targets), "--algo", "os", "--k", "3"]
+    done = fsstream(*command, *given, stdin=stream)
+    named = fsstream(*command, *given, "--set", "rule=paper", stdin=stream)
+    assert (done.returncode, done.stdout.count(b"\n")) == (0, 3)
+    assert done.stdout == named.stdout
+
+
 @pytest.mark.parametrize("algo", FAMILY)
 def test_a_stream_without_features_is_bad_data(planted: tuple[Path, bytes], algo: str) -> None:
     targets, _ = planted
@@ -123,6 +137,15 @@ def test_a_stream_without_features_is_bad_data(planted: tuple[Path, bytes], algo
     done = fsstream(*command, stdin=b"")
     assert (done.returncode, done.stdout) == (3, b"")
     assert b"there is no data" in done.stderr
+
+
+def test_targets_without_a_line_are_named(tmp_path: Path) -> None:
+    """It was told that there is no data, not which of the two files is empty."""
+    targets = tmp_path / "targets"
+    targets.write_bytes(b"")
+    done = fsstream("select", "--algo", "os", "--k", "1", "--targets", str(targets), stdin=b"a 1:1\n")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert f"error: {targets}: there is no label: not one line".encode() in done.stderr
 
 
 def test_whole_numbers_as_targets_are_asked_about(tmp_path: Path) -> None:

@@ -50,6 +50,23 @@ def test_classes_are_matched_by_their_labels() -> None:
     assert merged.intercepts.tolist() == [0.5, 2, 1.5]
 
 
+def test_the_order_of_the_selections_does_not_matter() -> None:
+    """Classes stood in the order in which the shards had them, and sums were rounded as they came."""
+    rng = np.random.default_rng(1)
+    shards = []
+    for labels, rows in ((("a", "b", "c"), 7), (("c", "a"), 11), (("b", "c", "a"), 13)):
+        names = [b"w%d" % i for i in range(40) for _ in labels]
+        chosen = Selection(names, rng.normal(size=len(names)).astype(np.float32), [*labels] * 40)
+        bias = rng.normal(size=len(labels)).tolist()
+        options = {"algo": "mission", "k": 30}
+        shards.append(
+            model([], [], rows, selection=chosen, labels=labels, kind="classes", bias=bias, options=options)
+        )
+    orders = [[0, 1, 2], [2, 1, 0], [1, 2, 0]]
+    merged = {merge([shards[i] for i in order], list("xyz")).to_bytes() for order in orders}
+    assert len(merged) == 1
+
+
 def test_shards_become_one_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for seed, name in enumerate(("one", "two")):

@@ -72,6 +72,31 @@ def test_a_stopped_run_is_saved_and_goes_on(number: int, folder: Path, whole: by
     assert sorted(path.name for path in folder.iterdir()) == ["rows", "saved"]
 
 
+@pytest.mark.parametrize("algo", ["b-arda", "sofs"])
+def test_a_run_that_ended_for_want_of_memory_goes_on_with_more(algo: str, folder: Path) -> None:
+    """The message said that `resume` goes on, which had no way to be given more, and ended alike."""
+    lines = (
+        b"%d %b\n" % (i % 2, b" ".join(b"name%d:1" % (7 * i + j) for j in range(7))) for i in range(9000)
+    )
+    (folder / "rows").write_bytes(b"".join(lines))
+    command = ("select", "--algo", algo, "--k", "4", "--format", "pairs", "rows", "--memory")
+    ended = fsstream(*command, "3MB", "--checkpoint", "saved")
+    assert (ended.returncode, ended.stdout) == (4, b"")
+    assert b"`fsstream resume saved --memory SIZE` goes on" in ended.stderr
+    assert fsstream("resume", "saved").returncode == 4
+    done = fsstream("resume", "saved", "--memory", "100MB")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == fsstream(*command, "100MB").stdout
+
+
+def test_a_state_that_memory_has_sized_needs_the_same(folder: Path) -> None:
+    stopped_half_way(folder, signal.SIGTERM, "--memory", "60MB")
+    done = fsstream("resume", "saved", "--memory", "400KB", stdin=ROWS)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"--memory: what this backend keeps has the size that 60 MB gave it" in done.stderr
+    assert fsstream("resume", "saved", stdin=ROWS).returncode == 0
+
+
 def test_inspect_says_where_a_run_stands(folder: Path) -> None:
     stopped_half_way(folder, signal.SIGTERM)
     facts = json.loads(fsstream("inspect", "saved").stdout)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import fcntl
 import json
 import os
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fsstream.config import SelectOptions
 from tests.cli.command import PROGRAM, ROOT, fsstream
 
 if TYPE_CHECKING:
@@ -142,8 +144,20 @@ def test_bad_records_are_skipped_counted_and_copied(tmp_path: Path) -> None:
     assert done.stdout == fsstream(*SELECT, stdin=ROWS).stdout
     assert bad.read_bytes() == b"0 a:1\n1 5\n"
     assert json.loads(summary.read_bytes())["input"]["bad_records"] == 2
-    assert fsstream(*skip, "--max-bad", "1", stdin=b"0 a:1\n" + ROWS + b"1 5\n").returncode == 3
+    many = fsstream(*skip, "--max-bad", "1", stdin=b"0 a:1\n" + ROWS + b"1 5\n")
+    assert many.returncode == 3
+    assert b"error: more bad records than --max-bad 1; the last: <stdin>:52:3: expected" in many.stderr
     assert fsstream(*skip, "--max-bad", "2", stdin=b"0 a:1\n" + ROWS + b"1 5\n").returncode == 0
+
+
+@pytest.mark.parametrize("passes", ["1", "3"])
+def test_copies_of_bad_records_are_of_this_run(passes: str, data: Path, tmp_path: Path) -> None:
+    """Those of yesterday stayed where today had none."""
+    bad = tmp_path / "bad"
+    bad.write_bytes(b"yesterday's\n")
+    skip = (*SELECT, "--passes", passes, "--on-bad-line", "skip", "--bad-lines", str(bad))
+    assert fsstream(*skip, str(data)).returncode == 0
+    assert bad.read_bytes() == b""
 
 
 def test_flags_beat_environment_beat_config_beat_defaults(data: Path, tmp_path: Path) -> None:
@@ -161,6 +175,23 @@ def test_flags_beat_environment_beat_config_beat_defaults(data: Path, tmp_path: 
     assert seen("--config", str(config), env={"FSSTREAM_K": "2"}) == (2, 5, 1)
     assert seen("--config", str(config), "--k", "3", env={"FSSTREAM_K": "2"}) == (3, 5, 1)
     assert seen("--config", str(config), "--seed", "6", "--set", "sketch_depth=5") == (1, 6, 5)
+
+
+def test_the_summary_holds_every_option_as_it_was_in_the_end(data: Path, tmp_path: Path) -> None:
+    """What moves bytes, or decides which records count, was left out: --init, --valid, --on-bad-line ..."""
+    summary, model = tmp_path / "summary", tmp_path / "model"
+    given = ["--k", "2", "--on-bad-line", "skip", "--max-bad", "3", "--valid", str(data), "--threads", "1"]
+    assert fsstream("select", "--k", "2", "--model", str(model), str(data)).returncode == 0
+    done = fsstream("select", *given, "--init", str(model), "--summary", str(summary), str(data))
+    assert done.returncode == 0, done.stderr
+    options = json.loads(summary.read_bytes())["options"]
+    assert options.keys() == {field.name for field in dataclasses.fields(SelectOptions)} - {"inputs"}
+    expected = {
+        "k": 2, "on_bad_line": "skip", "max_bad": 3, "valid": str(data), "threads": 1, "init": str(model),
+        "summary": str(summary), "format": "libsvm", "loss": "logistic", "passes": 1, "intercept": True,
+    }  # fmt: skip
+    assert options.items() >= expected.items()
+    assert options["memory"] > 0
 
 
 def test_an_unknown_key_in_a_config_is_answered_with_the_nearest(tmp_path: Path) -> None:

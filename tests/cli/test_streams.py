@@ -96,11 +96,42 @@ def test_an_empty_stream_is_no_data_to_any_command(model: str) -> None:
         assert b"there is no data" in done.stderr
 
 
+@pytest.mark.parametrize("option", [
+    ["--kmer", "5", "--canonical"], ["--kmer", "5", "--no-canonical", "--labels", "table"], ["--ngrams", "2"],
+    ["--label-column", "y"],
+])  # fmt: skip
+@pytest.mark.parametrize("data", [b"", b"\n \n"])
+def test_an_empty_stream_is_no_data_with_any_option(option: list[str], data: bytes, tmp_path: Path) -> None:
+    """Of nothing the format is not known, and an option that another one has a use for was exit 2."""
+    table = tmp_path / "table"
+    table.write_text("r1\ta\n")
+    done = fsstream("select", "--k", "2", *(str(table) if o == "table" else o for o in option), stdin=data)
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"there is no data" in done.stderr
+
+
 def test_debug_keeps_the_exit_status() -> None:
     done = fsstream("select", "--k", "2", "--set", "stp=1", "--debug", stdin=ROWS)
     assert done.returncode == 2
     assert b"Traceback" in done.stderr
     assert done.stderr.endswith(b"hint: did you mean 'step'?\n")
+
+
+def test_debug_may_stand_where_other_options_do(tmp_path: Path) -> None:
+    """`FSSTREAM_DEBUG` was told as no option, and so was `debug` in a --config file."""
+    wrong = ("select", "--k", "2", "--set", "stp=1")
+    assert b"Traceback" in fsstream(*wrong, stdin=ROWS, env={"FSSTREAM_DEBUG": "1"}).stderr
+    assert b"Traceback" in fsstream("inspect", str(tmp_path / "none"), env={"FSSTREAM_DEBUG": "1"}).stderr
+    assert b"Traceback" not in fsstream(*wrong, stdin=ROWS, env={"FSSTREAM_DEBUG": "0"}).stderr
+    config = tmp_path / "run.toml"
+    for debug in ("true", "false"):
+        config.write_text(f"k = 2\nformat = 'pairs'\ndebug = {debug}\n")
+        said = fsstream("select", "--config", str(config), stdin=b"a x:1\nb x:one\n").stderr
+        assert (b"Traceback" in said) == (debug == "true")
+    config.write_text("k = 2\ndebug = 1\n")
+    done = fsstream("select", "--config", str(config), stdin=ROWS)
+    assert done.returncode == 2
+    assert b"--debug: expected true or false, got 1" in done.stderr
 
 
 def test_what_a_run_ends_with_is_said(model: str) -> None:
@@ -203,11 +234,21 @@ def test_a_wrong_value_is_traced_to_the_environment_or_the_file(tmp_path: Path) 
     config.write_text('k = "many"\n')
     done = fsstream("select", "--config", str(config), stdin=ROWS)
     assert done.returncode == 2
-    said = f"--config {config}: --k: expected integer, got 'many'"
+    said = f"--config {config}: --k: expected a whole number, got 'many'"
     assert done.stderr == f"fsstream: error: {said}\n".encode()
-    for name, value in (("FSSTREAM_K", "many"), ("FSSTREAM_LOSS", "none")):
+    wrong = (
+        ("FSSTREAM_K", "many"),
+        ("FSSTREAM_LOSS", "none"),
+        ("FSSTREAM_K", "0"),
+        ("FSSTREAM_THREADS", "0"),
+    )
+    for name, value in wrong:
         done = fsstream("select", stdin=ROWS, env={name: value})
         assert done.stderr.endswith(f"hint: {name} in the environment says so\n".encode())
+    useless = fsstream("select", "--algo", "hashing", stdin=ROWS, env={"FSSTREAM_K": "3"})
+    assert useless.returncode == 2
+    assert useless.stderr.endswith(b"; FSSTREAM_K in the environment says so\n")
+    assert b"environment" not in fsstream("select", "--k", "0", stdin=ROWS, env={"FSSTREAM_K": "3"}).stderr
     assert b"--help" in fsstream("select", "--k", "many", stdin=ROWS, env={"FSSTREAM_K": "3"}).stderr
 
 

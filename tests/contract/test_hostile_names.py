@@ -51,10 +51,31 @@ def test_colliding_names_are_counted_and_one_of_them_is_written(
     outcome = run.select(options)
     facts = outcome.summary["backend"]
     counted = sum(facts.get(key, 0) for key in ("collisions", "name_collisions", "key_collisions"))
-    assert counted or "share their 64 bits" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    if counted:
+        assert f"note: {counted} times a feature was met under another name" in said
+    else:
+        assert "share their 64 bits" in said
     of_ours = [found for found in outcome.names if found.startswith("collides")]
     assert len(of_ours) <= 1
     assert {found.encode(errors="surrogateescape") for found in of_ours} <= {FIRST, SECOND}
+
+
+@pytest.mark.parametrize(("name", "labels"), [("mission", 3), ("awm", 3), ("iht", 2)])
+def test_a_name_and_a_number_that_share_a_key_are_told(
+    name: str, labels: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It was counted in the summary and not told, so without --summary nobody could know."""
+    key = mmh3.hash64(b"hello", 0, signed=False)[0]
+    path = tmp_path / "rows"
+    lines = [f"c{row % labels} hello:1 w{row % labels}:1\nc0 {key}:1 w0:1\n" for row in range(60)]
+    path.write_text("".join(lines))
+    options = SelectOptions(inputs=(str(path),), algo=name, format="pairs", k=3, progress=False)
+    outcome = run.select(options)
+    said = capfd.readouterr().err
+    assert "times a feature was met under another name, with which it shares 64 bits" in said
+    assert any("under another name" in note for note in outcome.summary["notes"])
+    assert (f"('hello' and '{key}')" in said) == (name == "mission")
 
 
 @pytest.mark.parametrize(("form", "row"), [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -118,3 +119,71 @@ def test_random_features_of_many_inputs_keep_the_promise() -> None:
         [sys.executable, "-m", "scripts.measure_memory", *words], cwd=ROOT, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+LONG = {
+    "libsvm": b"1 " + b"77:1 " * (13 << 20),
+    "tokens": b"1 " + b"word " * (13 << 20),
+    "jsonl": b'{"label":1,"a":"' + b"x" * (65 << 20) + b'"}',
+}
+SHORT = {
+    "libsvm": b"1 1:1\n0 2:1\n",
+    "tokens": b"1 a\n0 b\n",
+    "jsonl": b'{"label":1,"a":"b"}\n{"label":0,"a":"c"}\n',
+}
+
+
+@pytest.mark.parametrize("form", list(LONG))
+def test_a_record_beyond_the_limit_is_skipped_where_bad_ones_are(form: str, tmp_path: Path) -> None:
+    """It ended the run whatever was said, with half of the stream unread."""
+    path, copies, summary = tmp_path / "rows", tmp_path / "bad", tmp_path / "summary"
+    command = ("select", "--k", "2", "--format", form)
+    expected = fsstream(*command, stdin=2 * SHORT[form])
+    path.write_bytes(SHORT[form] + LONG[form] + b"\n" + SHORT[form])
+    stopped = fsstream(*command, str(path))
+    assert (stopped.returncode, stopped.stdout) == (3, b"")
+    assert b"rows:3: a record is longer than 64 MB" in stopped.stderr
+    skip = (
+        "--on-bad-line",
+        "skip",
+        "--bad-lines",
+        str(copies),
+        "--summary",
+        str(summary),
+        "--memory",
+        "64MB",
+    )
+    for more in (["--threads", "1", "--block-size", "1KB"], ["--passes", "2", "--threads", "3"]):
+        done = fsstream(*command, *skip, *more, str(path))
+        assert done.returncode == 0, done.stderr
+        facts = json.loads(summary.read_bytes())["input"]
+        assert (facts["rows"], facts["bad_records"]) == (4, 1)
+        assert facts["first_bad_records"] == [f"{path}:3: a record is longer than 64 MB"]
+        assert copies.read_bytes() == LONG[form][: (64 << 20) - 2] + b"\n"
+        if "--passes" not in more:
+            assert done.stdout == expected.stdout
+
+
+def test_a_run_goes_on_behind_a_record_beyond_the_limit(tmp_path: Path) -> None:
+    rows = b"".join(b"%d w%d:1 s%d:0.5\n" % (i % 2, i % 97, i % 2) for i in range(20_000))
+    path, saved = tmp_path / "rows", str(tmp_path / "saved")
+    path.write_bytes(rows + b"1 " + b"word:1 " * (10 << 20) + b"\n" + rows)
+    command = (
+        "select",
+        "--k",
+        "3",
+        "--format",
+        "pairs",
+        "--on-bad-line",
+        "skip",
+        "--algo",
+        "sofs",
+        str(path),
+    )
+    (tmp_path / "bad").write_bytes(b"2 a:1\n")  # a third label: the run ends behind the long record
+    ended = fsstream(*command, str(tmp_path / "bad"), "--checkpoint", saved, "--checkpoint-every", "100KB")
+    assert ended.returncode == 3
+    (tmp_path / "bad").write_bytes(b"1 a:1\n")
+    again = fsstream("resume", saved, str(path), str(tmp_path / "bad"))
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == fsstream(*command, str(tmp_path / "bad")).stdout

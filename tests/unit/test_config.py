@@ -117,6 +117,10 @@ def test_parameters_out_of_range_are_refused(setting: str, complaint: str) -> No
         parse_parameters(Parameters, [setting], "x")
 
 
+def test_whole_numbers_that_share_a_double_have_weights_of_their_own() -> None:
+    SelectOptions(k=5, class_weight=("9007199254740993=2", "9007199254740992=3")).check()
+
+
 def test_class_weights_split_at_the_last_equals_sign() -> None:
     assert split_class_weight("a=b=2.5") == ("a=b", 2.5)
 
@@ -124,13 +128,13 @@ def test_class_weights_split_at_the_last_equals_sign() -> None:
 @pytest.mark.parametrize("value", [[], {}, "many", [[1]]])
 @pytest.mark.parametrize("name", ["l1", "learning_rate"])
 def test_what_is_no_number_is_refused(name, value):
-    with pytest.raises(UsageError, match="expected number"):
+    with pytest.raises(UsageError, match="expected a number"):
         from_mapping(SelectOptions, {name: value}).check()
 
 
 @pytest.mark.parametrize("value", [[], {}, 5])
 def test_what_is_no_path_is_refused(value):
-    with pytest.raises(UsageError, match="expected path"):
+    with pytest.raises(UsageError, match="expected the name of a file"):
         from_mapping(SelectOptions, {"output": value}).check()
 
 

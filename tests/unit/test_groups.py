@@ -29,6 +29,15 @@ def test_a_line_without_both_is_bad_data(tmp_path, line):
         read_groups(str(path))
 
 
+@pytest.mark.parametrize("text", [b"", b"\n\n", b"\xef\xbb\xbf"])
+def test_a_table_of_nothing_is_bad_data(tmp_path, text):
+    """Each feature was a group of its own, and the run ended with 0."""
+    path = tmp_path / "groups.tsv"
+    path.write_bytes(text)
+    with pytest.raises(DataError, match=r"groups\.tsv: no feature has a group"):
+        read_groups(str(path))
+
+
 def test_a_table_that_is_not_there(tmp_path):
     with pytest.raises(UsageError):
         read_groups(str(tmp_path / "none"))

@@ -26,6 +26,11 @@ def labelled(*labels: str) -> Batch:
         (b"-0", -0.0, b"0"),
         (b"0.50", 0.5, b"0.5"),
         (b"1e3", 1000.0, b"1000"),
+        (b"+0018446744073709551615", 2.0**64, b"18446744073709551615"),
+        (b"9007199254740993", 2.0**53, b"9007199254740993"),
+        (b"-9007199254740993", -(2.0**53), b"-9007199254740993"),
+        (b"1e16", 1e16, b"10000000000000000"),
+        (b"10000000000000000.0", 1e16, b"10000000000000000"),
         (b"spam", math.nan, b"spam"),
     ],
 )
@@ -38,6 +43,19 @@ def test_binary_targets() -> None:
     label_map = LabelMap("binary", [b"0", b"1"])
     assert label_map.resolve(batch) is None
     assert batch.targets.tolist() == [1, 1, -1, 1]
+
+
+def test_whole_numbers_that_share_a_double_are_two_labels() -> None:
+    """As ids of 64 bits are. They were one, and were written as 1.2345678901234568e+18."""
+    one, other = 2**63 + 1, 2**63 + 2
+    assert float(one) == float(other)
+    label_map = LabelMap("classes", [])
+    batch = labelled(str(other), str(one), f"+0{one}", str(other), "7")
+    assert label_map.resolve(batch) is None
+    assert batch.targets.tolist() == [0, 1, 1, 0, 2]
+    assert label_map.labels == [b"%d" % other, b"%d" % one, b"7"]
+    texts = [b"%d" % other, b"%d" % one]
+    assert Labels.seen(texts, map(float, texts)).ordered() == texts[::-1]
 
 
 def test_a_third_label_is_a_problem_of_its_row() -> None:

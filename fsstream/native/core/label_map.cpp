@@ -1,5 +1,6 @@
 #include "core/label_map.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -18,14 +19,31 @@ constexpr Fault kOutOfRange{"a label between 1e-38 and 3e38, or 0",
                             "scale the labels: learning is done in 32-bit numbers"};
 constexpr Fault kTooHeavy{"a row weight below 3e38", "--class-weight times the row's own weight is larger than that"};
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+constexpr double kEachWhole = 9007199254740992.0;  // 2^53: from here on a double is not every whole number
+
+bool is_inexact(double value) { return std::fabs(value) >= kEachWhole; }
+
+// The digits of a whole number below 2^64 as they stand, without sign and leading zeros; else empty.
+std::string_view digits_of(std::string_view text) {
+  if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
+  std::uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end) return {};
+  return text.substr(std::min(text.find_first_not_of('0'), text.size()));
+}
 
 }  // namespace
 
 std::string canonical_label(std::string_view text, double value) {
   if (std::isnan(value)) return std::string(text);
   if (value == 0) return "0";
+  if (is_inexact(value)) {
+    const std::string_view whole = digits_of(text);
+    if (!whole.empty()) return (value < 0 ? "-" : "") + std::string(whole);
+  }
   char digits[32];
-  const auto end = std::fabs(value) < 1e15
+  const auto end = std::fabs(value) < 0x1p64
                        ? std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed)
                        : std::to_chars(digits, digits + sizeof digits, value);
   return end.ec == std::errc() ? std::string(digits, end.ptr) : std::string(text);
@@ -81,12 +99,13 @@ std::optional<LabelMap::Problem> LabelMap::resolve(Batch& batch) {
   // as such, so that their text, which the parser has left, is not fetched again.
   struct Seen {
     double value;
-    std::optional<std::string_view> text;  // of one that is no number
+    std::optional<std::string_view> text;  // of one that its number does not tell
     Known known;
 
+    static bool is_told_by_text(double number) { return std::isnan(number) || is_inexact(number); }
     bool is_of(const Batch& batch, std::size_t row) const {
       const double number = batch.label_values[row];
-      return std::isnan(number) ? batch.view(batch.labels[row]) == text : number == value;
+      return is_told_by_text(number) ? batch.view(batch.labels[row]) == text : number == value;
     }
   };
   Seen last{std::numeric_limits<double>::quiet_NaN(), std::nullopt, {kUnknown, 1.0F}};
@@ -98,7 +117,7 @@ std::optional<LabelMap::Problem> LabelMap::resolve(Batch& batch) {
       const std::string_view text = batch.view(batch.labels[row]);
       if (const auto fault = look_up(text, value, last.known)) return Problem{row, *fault};
       last.value = value;
-      last.text = std::isnan(value) ? std::optional(text) : std::nullopt;
+      last.text = Seen::is_told_by_text(value) ? std::optional(text) : std::nullopt;
     }
     batch.targets[row] = last.known.target;
     batch.importance[row] *= last.known.weight;

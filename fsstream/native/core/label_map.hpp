@@ -18,7 +18,8 @@
 
 namespace fsstream {
 
-// One spelling for equal labels: the shortest decimal of a number, else the bytes.
+// One spelling for equal labels: the shortest decimal of a number, all digits of a whole one below 2^64, else
+// the bytes.
 std::string canonical_label(std::string_view text, double value);
 
 class LabelMap {
