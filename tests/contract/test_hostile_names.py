@@ -68,7 +68,7 @@ def test_a_name_and_a_number_that_share_a_key_are_told(
     """It was counted in the summary and not told, so without --summary nobody could know."""
     key = mmh3.hash64(b"hello", 0, signed=False)[0]
     path = tmp_path / "rows"
-    lines = [f"c{row % labels} hello:1 w{row % labels}:1\nc0 {key}:1 w0:1\n" for row in range(60)]
+    lines = [f"c{row % labels} hello:1 w{row % labels}:1\nc0 {key}:3 w0:1\n" for row in range(60)]
     path.write_text("".join(lines))
     options = SelectOptions(inputs=(str(path),), algo=name, format="pairs", k=3, progress=False)
     outcome = run.select(options)
