@@ -40,7 +40,7 @@ std::string canonical_label(std::string_view text, double value) {
   if (value == 0) return "0";
   if (is_inexact(value)) {
     const std::string_view whole = digits_of(text);
-    if (!whole.empty()) return (value < 0 ? "-" : "") + std::string(whole);
+    if (!whole.empty()) return std::string(value < 0 ? "-" : "").append(whole);
   }
   char digits[32];
   const auto end = std::fabs(value) < 0x1p64
