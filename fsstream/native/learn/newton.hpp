@@ -57,9 +57,9 @@
 // Short streams, all rows of which are kept (learn/kept_rows.hpp): which k features stay is decided by fitting all rows
 // (learn/final_refit.hpp), among the active features and those that left at the last prune. What is written of a weight
 // is the mean of what the pass says (nothing, of those that left) and of that fit; so it is with the intercept. That of
-// the pass counts on active features that the fit has dropped: what these add on average goes into it where the kept
-// rows have a lower loss so. With the squared loss the fit alone is written: what the first rows taught the pass
-// wrongly would be half of it.
+// the pass counts on active features that the fit has dropped: what these add on average goes into it where that lowers
+// the loss of the kept rows by a fifth at least. With the squared loss the fit alone is written: what the first rows
+// taught the pass wrongly would be half of it.
 //
 // Later passes learn a row as the first did, but what it scores before says nothing of rows to come. So trust and g
 // stay as the first pass left them, a = 1 and c = 0, and no row is kept twice.
