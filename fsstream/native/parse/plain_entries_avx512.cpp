@@ -104,7 +104,7 @@ std::size_t convert(EntryCursor& at, const char* origin, Found& found, std::size
     _mm256_mask_storeu_ps(at.value + first, lanes, read.values);
     for (unsigned odd = read.odd; odd != 0; odd &= odd - 1) {
       const std::size_t i = first + _tzcnt_u32(odd);
-      const char* const begin = origin + (marks[2 * i - 1] + 1U);
+      const char* const begin = origin + ((marks + 2 * i)[-1] + 1U);
       if (!read_any_entry(begin, origin + marks[2 * i], origin + marks[2 * i + 1], at.key[i], at.value[i])) count = i;
       if (count == i) break;
     }
