@@ -35,6 +35,7 @@ START = {
     "zsh": "fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D",
 }
 INTERACTIVE = {"bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"]}
+SANITIZER = ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS")  # of make asan: the core asks for them
 
 
 @pytest.fixture
@@ -42,7 +43,9 @@ def home(tmp_path: Path) -> Path:
     """A folder with the program, two files and nobody's settings."""
     program = tmp_path / "bin" / "fsstream"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.join(PROGRAM)} "$@"\n')
+    kept = {name: os.environ[name] for name in SANITIZER if name in os.environ} | {"PYTHONPATH": str(ROOT)}
+    settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in kept.items())
+    program.write_text(f'#!/bin/sh\n{settings} exec {shlex.join(PROGRAM)} "$@"\n')
     program.chmod(0o755)
     (tmp_path / "rows.svm").write_text("1 1:1\n")
     (tmp_path / "model.zip").touch()
