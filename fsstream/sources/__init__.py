@@ -1,7 +1,8 @@
 """Bytes in, Blocks out: paths and standard input, packed or plain, cut into whole records."""
 
 from fsstream.sources.blocks import BLOCK_BYTES, RECORD_LIMIT, Block, Position, cut
-from fsstream.sources.inputs import PEEK_RECORDS, Input, Source, take_lines
+from fsstream.sources.inputs import PEEK_RECORDS, Input, take_lines
+from fsstream.sources.source import Source
 
 __all__ = [
     "BLOCK_BYTES",

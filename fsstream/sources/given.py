@@ -6,7 +6,7 @@ import io
 from typing import TYPE_CHECKING, Any, cast
 
 from fsstream.errors import FsstreamError, UsageError
-from fsstream.sources.inputs import Source
+from fsstream.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
