@@ -118,7 +118,10 @@ def test_parameters_out_of_range_are_refused(setting: str, complaint: str) -> No
 
 
 def test_whole_numbers_that_share_a_double_have_weights_of_their_own() -> None:
-    SelectOptions(k=5, class_weight=("9007199254740993=2", "9007199254740992=3")).check()
+    options = SelectOptions(k=5, class_weight=("9007199254740993=2", "9007199254740992=3"))
+    options.check()
+    weights = dict(map(split_class_weight, options.class_weight))
+    assert weights == {"9007199254740993": 2, "9007199254740992": 3}
 
 
 def test_class_weights_split_at_the_last_equals_sign() -> None:

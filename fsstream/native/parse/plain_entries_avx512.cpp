@@ -88,6 +88,17 @@ inline Entries read_eight(const char* origin, Found& found, std::size_t first, _
   return read;
 }
 
+// Reads the odd ones among eight entries one by one; returns the first that is none, or `count`.
+inline std::size_t read_odd(const EntryCursor& at, const char* origin, const std::uint32_t* marks, std::size_t first,
+                            __mmask8 lanes, std::size_t count) {
+  for (unsigned odd = lanes; odd != 0; odd &= odd - 1) {
+    const std::size_t i = first + _tzcnt_u32(odd);
+    const std::uint32_t* mark = marks + 2 * i;
+    if (!read_any_entry(origin + (mark[-1] + 1U), origin + mark[0], origin + mark[1], at.key[i], at.value[i])) return i;
+  }
+  return count;
+}
+
 // Up to `count` entries; returns how many there are in front of the first that is none, or below the lowest index, or
 // of eight that are mostly odd.
 std::size_t convert(EntryCursor& at, const char* origin, Found& found, std::size_t count, std::uint64_t lowest) {
@@ -102,19 +113,14 @@ std::size_t convert(EntryCursor& at, const char* origin, Found& found, std::size
     }
     _mm512_mask_storeu_epi64(at.key + first, lanes, read.keys);
     _mm256_mask_storeu_ps(at.value + first, lanes, read.values);
-    for (unsigned odd = read.odd; odd != 0; odd &= odd - 1) {
-      const std::size_t i = first + _tzcnt_u32(odd);
-      const char* const begin = origin + ((marks + 2 * i)[-1] + 1U);
-      if (!read_any_entry(begin, origin + marks[2 * i], origin + marks[2 * i + 1], at.key[i], at.value[i])) count = i;
-      if (count == i) break;
-    }
-    if (read.odd != 0) {
-      lanes = count > first ? first_lanes(count - first) : __mmask8{0};
+    if (read.odd != 0) [[unlikely]] {
+      count = read_odd(at, origin, marks, first, read.odd, count);
+      lanes = first_lanes(count - first);
       read.keys = _mm512_maskz_loadu_epi64(lanes, at.key + first);
     }
     if (const unsigned low = _mm512_mask_cmplt_epu64_mask(lanes, read.keys, all_words(lowest)); low != 0) {
       count = first + _tzcnt_u32(low);
-      lanes = count > first ? first_lanes(count - first) : __mmask8{0};
+      lanes = first_lanes(count - first);
     }
     const __m512i next = _mm512_add_epi64(read.keys, all_words(1));
     const __m512i least = _mm512_alignr_epi64(next, above, 7);
