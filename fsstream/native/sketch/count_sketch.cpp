@@ -19,8 +19,10 @@ CountSketch::CountSketch(int depth, std::size_t width, std::uint64_t seed)
 }
 
 void CountSketch::hash(const Key* keys, std::size_t count, HashedKeys& out) const {
-  out.resize(static_cast<std::size_t>(depth_) + 1, count);
+  const auto depth = static_cast<std::size_t>(depth_);
+  out.resize(depth + 1, count + kSlack);
   kernels_->hash(keys, count, word_seeds_, static_cast<std::uint32_t>(width_ - 1), out.column(0), out.stride());
+  for (std::size_t r = 0; r < depth; ++r) std::fill_n(out.column(r) + count, kSlack, 0U);  // places that are valid
 }
 
 bool CountSketch::shrink(double factor, double& rewritten) {

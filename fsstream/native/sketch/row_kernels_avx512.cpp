@@ -11,71 +11,51 @@ namespace fsstream {
 
 namespace {
 
-// Entries whose cells are read, or changed, in one go.
-constexpr std::size_t kAtOnce = 256;
+// A row's cells in a register of their own: else an address is summed up anew for each cell.
+inline float* cells_of(const SketchRows& rows, std::size_t row) {
+  float* cells = rows.cells + row * rows.width;
+  asm("" : "+r"(cells));
+  return cells;
+}
 
-// A number a cell of some entries.
+inline const std::uint32_t* places_of(const SketchRows& rows, std::size_t row, std::size_t first) {
+  return rows.columns + row * rows.stride + first;
+}
+
+// One by one, but put together in registers. Wide gathers take longer (AMD), and so does reading, sixteen at once, what
+// was just stored one by one.
+inline __m128 four_cells(float* cells, const std::uint32_t* places) {
+  __m128 read = _mm_load_ss(&cell_at(cells, places[0]));
+  read = _mm_insert_ps(read, _mm_load_ss(&cell_at(cells, places[1])), 0x10);
+  read = _mm_insert_ps(read, _mm_load_ss(&cell_at(cells, places[2])), 0x20);
+  return _mm_insert_ps(read, _mm_load_ss(&cell_at(cells, places[3])), 0x30);
+}
+
+inline __m256 eight_cells(float* cells, const std::uint32_t* places) {
+  return _mm256_set_m128(four_cells(cells, places + 4), four_cells(cells, places));
+}
+
+inline __m512 sixteen_cells(float* cells, const std::uint32_t* places) {
+  const __m512 low = _mm512_castps256_ps512(eight_cells(cells, places));
+  return _mm512_insertf32x8(low, eight_cells(cells, places + 8), 1);
+}
+
+// The median of the cells of sixteen entries; those behind the last have places, too.
 template <int D>
-struct CellNumbers {
-  alignas(64) float of[D][kAtOnce];
-};
-
-// Cell after cell: wide gathers take longer than their lanes one by one (AMD: 1.6 times). Two places are one load.
-template <class Visit>
-inline void for_each_cell(const std::uint32_t* places, std::size_t count, Visit visit) {
-  constexpr std::uint32_t kIndex = kSignBit - 1;
-  std::size_t j = 0;
-  for (; j + 1 < count; j += 2) {
-    std::uint64_t two;
-    std::memcpy(&two, places + j, sizeof two);
-    visit(j, static_cast<std::uint32_t>(two) & kIndex);
-    visit(j + 1, static_cast<std::uint32_t>(two >> 32) & kIndex);
-  }
-  if (j < count) visit(j, places[j] & kIndex);
-}
-
-// Calls work(places of entry `first` on in row r, cells of row r, r) for each row.
-template <int D, class Work>
-inline void for_each_row(const SketchRows& rows, std::size_t first, Work work) {
-  for (std::size_t r = 0; r < D; ++r) work(rows.columns + r * rows.stride + first, rows.cells + r * rows.width, r);
-}
-
-// Calls work(first, count) for up to kAtOnce entries after the other.
-template <class Work>
-inline void in_runs(std::size_t count, Work work) {
-  for (std::size_t first = 0; first < count; first += kAtOnce)
-    work(first, count - first < kAtOnce ? count - first : kAtOnce);
-}
-
-template <int D>
-inline void read_cells(const SketchRows& rows, std::size_t first, std::size_t count, CellNumbers<D>& seen) {
-  for_each_row<D>(rows, first, [&](const std::uint32_t* places, const float* cells, std::size_t r) {
-    for_each_cell(places, count, [&](std::size_t j, std::uint32_t cell) { seen.of[r][j] = cells[cell]; });
-  });
-}
-
-// The median of what was read, of sixteen entries from first + j on.
-template <int D>
-inline __m512 median_at(const SketchRows& rows, std::size_t first, std::size_t j, __mmask16 lanes,
-                        const CellNumbers<D>& seen) {
+inline __m512 median_at(const SketchRows& rows, std::size_t first) {
   __m512 numbers[D];
-  for_each_row<D>(rows, first, [&](const std::uint32_t* places, const float*, std::size_t r) {
-    const __m512i place = _mm512_maskz_loadu_epi32(lanes, places + j);
-    numbers[r] = _mm512_castsi512_ps(signed_by(_mm512_load_si512(seen.of[r] + j), place));
-  });
+  for (std::size_t r = 0; r < D; ++r) {
+    const std::uint32_t* places = places_of(rows, r, first);
+    const __m512i read = _mm512_castps_si512(sixteen_cells(cells_of(rows, r), places));
+    numbers[r] = _mm512_castsi512_ps(signed_by(read, _mm512_loadu_si512(places)));
+  }
   return median(numbers);
 }
 
 template <int D>
 void estimate(const SketchRows& rows, std::size_t count, float* estimates) {
-  CellNumbers<D> seen;
-  in_runs(count, [&](std::size_t first, std::size_t some) {
-    read_cells(rows, first, some, seen);
-    for (std::size_t j = 0; j < some; j += kWide) {
-      const __mmask16 lanes = lanes_left(some - j);
-      _mm512_mask_storeu_ps(estimates + first + j, lanes, median_at(rows, first, j, lanes, seen));
-    }
-  });
+  for (std::size_t j = 0; j < count; j += kWide)
+    _mm512_mask_storeu_ps(estimates + j, lanes_left(count - j), median_at<D>(rows, j));
 }
 
 // Sixteen sums of doubles, folded in halves.
@@ -109,37 +89,48 @@ inline __mmask16 larger(__m512 x, float threshold, __mmask16 lanes) {
 
 template <int D>
 double score_above(const SketchRows& rows, std::size_t count, const float* values, float threshold, float* estimates) {
-  CellNumbers<D> seen;
   Sums sums;
-  in_runs(count, [&](std::size_t first, std::size_t some) {
-    read_cells(rows, first, some, seen);
-    for (std::size_t j = 0; j < some; j += kWide) {
-      const __mmask16 lanes = lanes_left(some - j);
-      const __m512 estimated = median_at(rows, first, j, lanes, seen);
-      _mm512_mask_storeu_ps(estimates + first + j, lanes, estimated);
-      add_products(sums, estimated, _mm512_maskz_loadu_ps(lanes, values + first + j),
-                   larger(estimated, threshold, lanes));
-    }
-  });
+  for (std::size_t j = 0; j < count; j += kWide) {
+    const __mmask16 lanes = lanes_left(count - j);
+    const __m512 estimated = median_at<D>(rows, j);
+    _mm512_mask_storeu_ps(estimates + j, lanes, estimated);
+    add_products(sums, estimated, _mm512_maskz_loadu_ps(lanes, values + j), larger(estimated, threshold, lanes));
+  }
   return total(sums);
 }
 
-// Signs are wide, cells are changed one by one: two entries may meet in one.
+// What cells of up to kAtOnce entries change by, a row of the sketch after the other.
+template <int D>
+struct Changes {
+  static constexpr std::size_t kAtOnce = 256;
+  alignas(64) float of[D][kAtOnce];
+};
+
+// Signs are wide, cells are changed one by one: two entries may meet in one. All cells of an entry, then the next: the
+// end of a loop is guessed wrong once, not once a row.
+template <int D>
+inline void add_some(const SketchRows& rows, std::size_t first, std::size_t count, const float* steps) {
+  Changes<D> changes;
+  const std::uint32_t* places[D];
+  float* cells[D];
+  for (std::size_t r = 0; r < D; ++r) {
+    places[r] = places_of(rows, r, first);
+    cells[r] = cells_of(rows, r);
+  }
+  for (std::size_t j = 0; j < count; j += kWide) {
+    const __m512i step = _mm512_castps_si512(_mm512_maskz_loadu_ps(lanes_left(count - j), steps + first + j));
+    for (std::size_t r = 0; r < D; ++r)
+      _mm512_store_si512(changes.of[r] + j, signed_by(step, _mm512_loadu_si512(places[r] + j)));
+  }
+  for (std::size_t j = 0; j < count; ++j)
+    for (std::size_t r = 0; r < D; ++r) cell_at(cells[r], places[r][j]) += changes.of[r][j];
+}
+
 template <int D>
 void add(const SketchRows& rows, std::size_t count, const float* steps) {
-  CellNumbers<D> changes;
-  in_runs(count, [&](std::size_t first, std::size_t some) {
-    for (std::size_t j = 0; j < some; j += kWide) {
-      const __mmask16 lanes = lanes_left(some - j);
-      const __m512i step = _mm512_castps_si512(_mm512_maskz_loadu_ps(lanes, steps + first + j));
-      for_each_row<D>(rows, first, [&](const std::uint32_t* places, const float*, std::size_t r) {
-        _mm512_store_si512(changes.of[r] + j, signed_by(step, _mm512_maskz_loadu_epi32(lanes, places + j)));
-      });
-    }
-    for_each_row<D>(rows, first, [&](const std::uint32_t* places, float* cells, std::size_t r) {
-      for_each_cell(places, some, [&](std::size_t j, std::uint32_t cell) { cells[cell] += changes.of[r][j]; });
-    });
-  });
+  constexpr std::size_t kAtOnce = Changes<D>::kAtOnce;
+  for (std::size_t first = 0; first < count; first += kAtOnce)
+    add_some<D>(rows, first, count - first < kAtOnce ? count - first : kAtOnce, steps);
 }
 
 std::size_t step_above(const float* weights, const float* values, std::size_t count, float coefficient, float threshold,

@@ -9,7 +9,7 @@
 namespace fsstream {
 
 void warm_up_values(const float* values, std::size_t count);
-// Every cell of the entries.
+// Every cell of the entries, of a sketch that is too large for the caches.
 void warm_up(const SketchRows& rows, int depth, std::size_t count);
 
 }  // namespace fsstream
