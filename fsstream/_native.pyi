@@ -97,6 +97,7 @@ def pair_key(a: int, b: int) -> int:
     """The key of the product of two features."""
 
 class Batch:
+    read_elsewhere: bool  # another core than that which fills it learns its rows
     most_resident: int  # bytes of the process up to which composed names grow; 0: any
 
     def __init__(self) -> None: ...

@@ -79,7 +79,7 @@ def parse_blocks(
     A long block is shown to `check_long` before it is parsed, when all before it has been learned.
     Names that are composed are LimitExceeded where the process would take more than `most_resident` bytes.
     """
-    parsing = _Parsing(make_parser, skip_bad, check_long, most_resident)
+    parsing = _Parsing(make_parser, skip_bad, check_long, most_resident, in_threads=threads > 1)
     if threads == 1:
         yield from _parse_here(blocks, parsing, reuse)
     else:
@@ -95,11 +95,13 @@ class _Parsing:
     skip_bad: bool
     check_long: Callable[[Block], None]
     most_resident: int
+    in_threads: bool  # beside the learner's
 
     def batch(self) -> Batch:
         """An empty one."""
         batch = Batch()
         batch.most_resident = self.most_resident
+        batch.read_elsewhere = self.in_threads
         return batch
 
     def parse(self, parser: Parser, parsed: Parsed) -> None:

@@ -190,11 +190,13 @@ void bind_core(nb::module_& m) {
       .def("copy", &copy_of)
       .def("clear", [](Batch& batch) { batch.start({}, nullptr); })
       .def_rw("most_resident", &Batch::most_resident)
+      .def_rw("read_elsewhere", &Batch::read_elsewhere)
       .def("release",
            [](Batch& batch) {
-             const std::size_t most_resident = batch.most_resident;
-             batch = Batch();
-             batch.most_resident = most_resident;
+             Batch empty;
+             empty.most_resident = batch.most_resident;
+             empty.read_elsewhere = batch.read_elsewhere;
+             batch = std::move(empty);
            })
       .def("__len__", &Batch::rows)
       .def_prop_ro("rows", &Batch::rows)

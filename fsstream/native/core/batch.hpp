@@ -71,6 +71,7 @@ struct Batch {
   const char* text = nullptr;
   std::size_t text_size = 0;
   std::size_t most_resident = 0;           // bytes of the process up to which the arena grows; 0: any
+  bool read_elsewhere = false;             // another core than that which fills it learns the rows
   std::string source;                      // the name of what the text came from: a label may hang on it
   bool starts_source = true;               // the text begins where its source begins: a header comes first
   std::shared_ptr<const void> text_owner;  // keeps the Block's buffer alive
@@ -111,6 +112,7 @@ struct Batch {
     importance.push_back(weight);
     records.push_back(record);
     row_starts.push_back(keys.size());
+    if (read_elsewhere && keys.size() + kAhead > asked_) ask_for_room();
   }
 
   // Drops the entries of a row that was begun and turned out bad.
@@ -145,6 +147,14 @@ struct Batch {
 
   // Keeps the text of a fault that was made for the occasion, as long as the fault.
   const char* remark(std::string words) { return remarks.emplace_back(std::move(words)).c_str(); }
+
+ private:
+  static constexpr std::size_t kAhead = 512;  // entries: what the first cache has room for besides the text
+
+  void ask_for_room();
+
+  std::size_t asked_ = 0;       // entries whose lines have been asked for
+  std::size_t asked_rows_ = 0;  // the same for rows
 };
 
 // The letters of a 2-bit k-mer, first base highest.

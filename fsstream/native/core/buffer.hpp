@@ -74,7 +74,24 @@ class Buffer {
     size_ += count;
   }
 
+  // Elements from `begin` on are about to be written, as far as there is room for them.
+  void ask_to_write(std::size_t begin, std::size_t end) const {
+    constexpr std::size_t kLine = 64;
+    const std::size_t stop = (end < capacity_ ? end : capacity_) * sizeof(T);
+    const char* const bytes = reinterpret_cast<const char*>(data_);
+    for (std::size_t at = begin * sizeof(T); at < stop; at += kLine) ask_for_line(bytes + at);
+  }
+
  private:
+  // To read it would be too little: the other copies must go, too. Old processors pass over this instruction.
+  static void ask_for_line(const char* line) {
+#if defined(__x86_64__)
+    asm volatile("prefetchw %0" : : "m"(*line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+  }
+
   void swap(Buffer& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);

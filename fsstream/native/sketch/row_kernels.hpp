@@ -16,8 +16,8 @@ namespace fsstream {
 inline constexpr std::size_t kSlack = 16;
 inline constexpr std::uint32_t kSignBit = std::uint32_t{1} << 31;  // of a place; the rest is the cell
 
-// Some entries' places in a sketch: entry j of row r is at columns[r * stride + j]. Behind the last are kSlack more that
-// are valid: wide kernels read the cells of sixteen.
+// Some entries' places in a sketch: entry j of row r is at columns[r * stride + j]. Behind the last are kSlack more
+// that are valid: wide kernels read the cells of sixteen.
 struct SketchRows {
   float* cells;
   std::size_t width;
