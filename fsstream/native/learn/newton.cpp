@@ -75,7 +75,7 @@ std::size_t Newton::learn_run(const Batch& batch, std::size_t row, float* scores
   const auto [end, longest] = run_from(batch, row);
   const std::size_t entries = batch.row_begin(end) - first;
   sketch_.hash(batch.keys.data() + first, entries, hashed_);
-  warm_up_values(batch.values.data() + first, entries);
+  warm_up_run(batch, first, entries);
   slots_of_run_.look_up(active_, {batch.keys.data() + first, sketch_.rows(hashed_, 0)}, entries);
   make_room(longest);
   for (; row < end; ++row) {
@@ -143,12 +143,18 @@ double Newton::look_up(const Batch& batch, const Row& row) {
   others_at_ = whole_lanes(actives_);
   std::fill_n(active_values_.data() + actives_, kSlack, 0.0F);
   std::fill_n(other_values_.data() + others_, kSlack, 0.0F);
-  if (active_.must_check(batch))
-    for (std::size_t i = 0; i < actives_; ++i)
-      if (const std::size_t source = row.source(present_[i]); source != ColumnMeans::kNowhere)
-        active_.check_name(slots_[i], batch, source);
+  if (active_.must_check(batch)) check_names(batch, row);
   read_numbers();
   return dot(weights_.data(), active_values_.data(), actives_);
+}
+
+void Newton::check_names(const Batch& batch, const Row& row) {
+  const auto for_each_named = [&](auto visit) {
+    for (std::size_t i = 0; i < actives_; ++i)
+      if (const std::size_t source = row.source(present_[i]); source != ColumnMeans::kNowhere) visit(slots_[i], source);
+  };
+  for_each_named([&](std::uint32_t slot, std::size_t source) { active_.warm_up_check(slot, batch, source); });
+  for_each_named([&](std::uint32_t slot, std::size_t source) { active_.check_name(slot, batch, source); });
 }
 
 // w, P and C of the row's active features, side by side. What meets a value far beyond its unit so far was learned

@@ -25,7 +25,7 @@ SketchedWeights<Sketch>::SketchedWeights(Sketch sketch, std::size_t k)
 template <class Sketch>
 void SketchedWeights<Sketch>::hash(const Batch& batch, std::size_t first, std::size_t size, std::size_t longest) {
   sketch_.hash(batch.keys.data() + first, size, hashed_);
-  warm_up_values(batch.values.data() + first, size);
+  warm_up_run(batch, first, size);
   estimates_.reserve(longest + kSlack);
   steps_.reserve(longest + kSlack);
   slots_.reserve(longest + kSlack);

@@ -88,6 +88,7 @@ class ActiveSet {
   void warm_up_check(std::uint32_t slot, const Batch& batch, std::size_t j) const {
     __builtin_prefetch(refs_.data() + slot);
     if (batch.naming == Naming::kText) __builtin_prefetch(batch.view(batch.names[j]).data());
+    asm volatile("");  // GCC leaves out what has no effect but that
   }
   // True when entries of the batch must be checked: keys that spell their names cannot differ.
   bool must_check(const Batch& batch) const { return batch.naming == Naming::kText || stored_names_ != 0; }

@@ -4,11 +4,14 @@
 
 #include <cstddef>
 
+#include "core/batch.hpp"
 #include "sketch/row_kernels.hpp"
 
 namespace fsstream {
 
-void warm_up_values(const float* values, std::size_t count);
+// The values of the run of `size` entries from `first` on; and all that the run behind it will read: what another core
+// has parsed may be far away.
+void warm_up_run(const Batch& batch, std::size_t first, std::size_t size);
 // Every cell of the entries, of a sketch that is too large for the caches.
 void warm_up(const SketchRows& rows, int depth, std::size_t count);
 
