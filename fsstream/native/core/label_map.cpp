@@ -108,19 +108,23 @@ std::optional<LabelMap::Problem> LabelMap::resolve(Batch& batch) {
       return is_told_by_text(number) ? batch.view(batch.labels[row]) == text : number == value;
     }
   };
-  Seen last{std::numeric_limits<double>::quiet_NaN(), std::nullopt, {kUnknown, 1.0F}};
-  Seen other = last;
+  // The last two. Which of them it is, in streams of two classes, is a number and not a branch to be guessed.
+  constexpr Seen kNothing{std::numeric_limits<double>::quiet_NaN(), std::nullopt, {kUnknown, 1.0F}};
+  Seen seen[2] = {kNothing, kNothing};
+  std::size_t at = 0;
   for (std::size_t row = 0; row < batch.rows(); ++row) {
-    if (!last.is_of(batch, row)) std::swap(last, other);
-    if (!last.is_of(batch, row)) {
+    const std::size_t before = at;
+    at = std::size_t{!seen[0].is_of(batch, row)};
+    if (!seen[at].is_of(batch, row)) [[unlikely]] {
       const double value = batch.label_values[row];
       const std::string_view text = batch.view(batch.labels[row]);
-      if (const auto fault = look_up(text, value, last.known)) return Problem{row, *fault};
-      last.value = value;
-      last.text = Seen::is_told_by_text(value) ? std::optional(text) : std::nullopt;
+      at = 1 - before;
+      if (const auto fault = look_up(text, value, seen[at].known)) return Problem{row, *fault};
+      seen[at].value = value;
+      seen[at].text = Seen::is_told_by_text(value) ? std::optional(text) : std::nullopt;
     }
-    batch.targets[row] = last.known.target;
-    batch.importance[row] *= last.known.weight;
+    batch.targets[row] = seen[at].known.target;
+    batch.importance[row] *= seen[at].known.weight;
     if (std::isinf(batch.importance[row])) return Problem{row, kTooHeavy};
   }
   return std::nullopt;

@@ -57,15 +57,16 @@ void LossMeter::add(const Batch& batch, const float* scores, std::size_t outputs
       const double weight = batch.importance[row];
       sum_ += weight * (single ? losses_[row] : row_loss(target, scores, outputs, correct));
       weight_ += weight;
-      correct_ += correct ? weight : 0;
+      correct_ += weight * static_cast<double>(correct);
     }
     if (rows_ == next_mark_) mark();
   }
 }
 
-// Of numbers none is.
+// Of numbers none is. Without a branch: which one it is cannot be guessed.
 bool LossMeter::is_right(double target, float score) const {
-  return loss_->kind() != Loss::Kind::kSquared && (score > 0 ? target > 0 : target < 0);
+  const bool up = score > 0;
+  return (loss_->kind() != Loss::Kind::kSquared) & ((up & (target > 0)) | (!up & (target < 0)));
 }
 
 void LossMeter::save(StateWriter& out) const {
