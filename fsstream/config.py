@@ -114,8 +114,8 @@ class InputOptions:
     )
     block_size: int | None = option(
         None,
-        "bytes read at a time; changes speed and memory, never the result (default: 1 MiB, of sequences "
-        "64 KiB)",
+        "bytes read at a time; changes speed and memory, never the result; blocks of more than 2 MiB are "
+        "parsed alone, which is slower (default: 1 MiB, of sequences 64 KiB)",
         kind="size",
         low=1,
         high=MOST_BLOCK,
