@@ -7,6 +7,7 @@ import re
 
 from fsstream.config import InputOptions
 from fsstream.formats import FORMATS, block_bytes
+from fsstream.sources.blocks import LONG_BLOCK
 from fsstream.units import parse_size
 
 
@@ -14,7 +15,8 @@ def test_the_sizes_of_blocks_are_those_of_the_help() -> None:
     [said] = [
         field.metadata["doc"] for field in dataclasses.fields(InputOptions) if field.name == "block_size"
     ]
-    text, sequences = (parse_size(size) for size in re.findall(r"\d+ [KM]iB", said))
+    long, text, sequences = (parse_size(size) for size in re.findall(r"\d+ [KM]iB", said))
+    assert long == LONG_BLOCK
     short = {"fasta", "fastq", "seq"}
     assert {name: block_bytes(name) for name in FORMATS} == {
         name: sequences if name in short else text for name in FORMATS
