@@ -1,5 +1,7 @@
 #include "sketch/block_kernels.hpp"
 
+#include <algorithm>
+
 #include "core/multiversion.hpp"
 #include "hash/mix.hpp"
 #include "sketch/by_depth.hpp"
@@ -8,6 +10,8 @@
 namespace fsstream {
 
 namespace {
+
+constexpr std::size_t kAtOnce = 64;  // entries, whose numbers lie side by side
 
 void hash(const std::uint64_t* __restrict keys, std::size_t count, std::uint64_t seed, std::uint32_t block_mask,
           std::uint32_t* __restrict blocks, std::uint32_t* __restrict bits) {
@@ -19,20 +23,26 @@ void hash(const std::uint64_t* __restrict keys, std::size_t count, std::uint64_t
 }
 
 template <int D>
-float* block_of(const BlockRows& rows, std::size_t j) {
+inline float* block_of(const BlockRows& rows, std::size_t j) {
   return rows.cells + std::size_t{rows.blocks[j]} * BlockLayout<D>::kBlock;
 }
 
 template <int D>
-void estimate(const BlockRows& rows, std::size_t count, float* estimates) {
+inline void estimate_some(const BlockRows& rows, std::size_t first, std::size_t count, float* estimates) {
   using Layout = BlockLayout<D>;
+  float seen[D][kAtOnce];
   for (std::size_t j = 0; j < count; ++j) {
-    const float* block = block_of<D>(rows, j);
-    float seen[D];
-    for (unsigned r = 0; r < D; ++r)
-      seen[r] = signed_by(block[Layout::cell(rows.bits[j], r)], Layout::sign(rows.bits[j], r));
-    estimates[j] = median(seen);
+    const float* block = block_of<D>(rows, first + j);
+    const std::uint32_t bits = rows.bits[first + j];
+    for (unsigned r = 0; r < D; ++r) seen[r][j] = signed_by(block[Layout::cell(bits, r)], Layout::sign(bits, r));
   }
+  medians(seen, count, estimates);
+}
+
+template <int D>
+inline void estimate(const BlockRows& rows, std::size_t count, float* estimates) {
+  for (std::size_t first = 0; first < count; first += kAtOnce)
+    estimate_some<D>(rows, first, std::min(kAtOnce, count - first), estimates + first);
 }
 
 template <int D>
@@ -46,7 +56,8 @@ void add(const BlockRows& rows, std::size_t count, const float* steps) {
 }
 
 template <int D>
-void estimate_and_pairs(const BlockRows& rows, std::size_t count, float* estimates, float* first, float* second) {
+inline void estimate_and_pairs(const BlockRows& rows, std::size_t count, float* estimates, float* first,
+                               float* second) {
   estimate<D>(rows, count, estimates);
   for (std::size_t j = 0; j < count; ++j) {
     const float* pair = block_of<D>(rows, j) + BlockLayout<D>::pair(rows.bits[j]);
@@ -70,8 +81,8 @@ void add_and_set_pairs(const BlockRows& rows, std::size_t count, const float* st
 
 template <int D>
 const BlockKernels& portable_block_kernels() {
-  static const BlockKernels kernels = {Compiled<&hash>::best(), &estimate<D>, &add<D>, &estimate_and_pairs<D>,
-                                       &add_and_set_pairs<D>};
+  static const BlockKernels kernels = {Compiled<&hash>::best(), Compiled<&estimate<D>>::best(), &add<D>,
+                                       Compiled<&estimate_and_pairs<D>>::best(), &add_and_set_pairs<D>};
   return kernels;
 }
 

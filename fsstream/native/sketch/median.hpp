@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "sketch/row_kernels.hpp"
@@ -24,6 +25,16 @@ inline float median(float (&v)[D]) {
       v[i + 1] = high;
     }
   return v[D / 2];
+}
+
+// medians[j] = median of v[0][j], v[1][j], ...
+template <int D, std::size_t N>
+inline void medians(const float (&v)[D][N], std::size_t count, float* __restrict medians) {
+  for (std::size_t j = 0; j < count; ++j) {
+    float of_one[D];
+    for (int r = 0; r < D; ++r) of_one[r] = v[r][j];
+    medians[j] = median(of_one);
+  }
 }
 
 }  // namespace fsstream

@@ -1,5 +1,7 @@
 #include "sketch/row_kernels.hpp"
 
+#include <algorithm>
+
 #include "core/lanes.hpp"
 #include "core/multiversion.hpp"
 #include "hash/mix.hpp"
@@ -11,7 +13,7 @@ namespace fsstream {
 
 namespace {
 
-constexpr std::uint32_t kIndex = kSignBit - 1;
+constexpr std::size_t kAtOnce = 64;  // entries, whose numbers lie side by side
 
 inline float magnitude(float x) { return x < 0 ? -x : x; }
 
@@ -33,54 +35,96 @@ inline void hash(const std::uint64_t* keys, std::size_t count, const std::uint64
   }
 }
 
+// Cells are read one by one; signs and medians are made of many at a time, without a branch to be guessed.
 template <int D>
-void estimate(const SketchRows& rows, std::size_t count, float* estimates) {
-  for (std::size_t j = 0; j < count; ++j) {
-    float seen[D];
-    for (int r = 0; r < D; ++r) {
-      const std::uint32_t place = rows.columns[static_cast<std::size_t>(r) * rows.stride + j];
-      seen[r] = signed_by(rows.cells[static_cast<std::size_t>(r) * rows.width + (place & kIndex)], place);
+inline void estimate_some(const SketchRows& rows, std::size_t first, std::size_t count, float* estimates) {
+  float seen[D][kAtOnce];
+  for (std::size_t r = 0; r < D; ++r) {
+    float* const cells = rows.cells + r * rows.width;
+    const std::uint32_t* const places = rows.columns + r * rows.stride + first;
+    for (std::size_t j = 0; j < count; ++j) {
+      std::uint32_t place = places[j];
+      asm("" : "+r"(place));  // taking places out of a wide register again would take longer
+      seen[r][j] = cell_at(cells, place);
     }
-    estimates[j] = median(seen);
+    for (std::size_t j = 0; j < count; ++j) seen[r][j] = signed_by(seen[r][j], places[j]);
   }
+  medians(seen, count, estimates);
 }
 
 template <int D>
-double score_above(const SketchRows& rows, std::size_t count, const float* values, float threshold, float* estimates) {
-  estimate<D>(rows, count, estimates);
-  return sum_in_lanes(count, [=](std::size_t j) {
-    const double product = static_cast<double>(estimates[j]) * static_cast<double>(values[j]);
-    return magnitude(estimates[j]) > threshold ? product : 0.0;
-  });
+inline void estimate(const SketchRows& rows, std::size_t count, float* estimates) {
+  for (std::size_t first = 0; first < count; first += kAtOnce)
+    estimate_some<D>(rows, first, std::min(kAtOnce, count - first), estimates + first);
+}
+
+// What does not count adds 0 times its value.
+template <int D>
+inline double score_above(const SketchRows& rows, std::size_t count, const float* values, float threshold,
+                          float* estimates) {
+  static_assert(kAtOnce % kLanes == 0);
+  LaneSums sums;
+  for (std::size_t first = 0; first < count; first += kAtOnce) {
+    const std::size_t some = std::min(kAtOnce, count - first);
+    float* const found = estimates + first;
+    estimate_some<D>(rows, first, some, found);
+    float counted[kAtOnce];
+    for (std::size_t j = 0; j < some; ++j) counted[j] = magnitude(found[j]) > threshold ? found[j] : 0.0F;
+    sums.add(some, [&, first](std::size_t j) {
+      return static_cast<double>(counted[j]) * static_cast<double>(values[first + j]);
+    });
+  }
+  return sums.total();
+}
+
+// All cells of an entry, then the next, as their signed steps lie ready.
+template <int D>
+inline void add_some(const SketchRows& rows, std::size_t first, std::size_t count, const float* steps) {
+  float changes[D][kAtOnce];
+  for (std::size_t r = 0; r < D; ++r) {
+    const std::uint32_t* const places = rows.columns + r * rows.stride + first;
+    for (std::size_t j = 0; j < count; ++j) changes[r][j] = signed_by(steps[first + j], places[j]);
+  }
+  float* cells[D];
+  for (std::size_t r = 0; r < D; ++r) {
+    cells[r] = rows.cells + r * rows.width;
+    asm("" : "+r"(cells[r]));  // a register, not a sum that is made anew for each cell
+  }
+  for (std::size_t j = 0; j < count; ++j)
+    for (std::size_t r = 0; r < D; ++r) cell_at(cells[r], rows.columns[r * rows.stride + first + j]) += changes[r][j];
 }
 
 template <int D>
-void add(const SketchRows& rows, std::size_t count, const float* steps) {
-  for (int r = 0; r < D; ++r) {
-    float* cells = rows.cells + static_cast<std::size_t>(r) * rows.width;
-    const std::uint32_t* places = rows.columns + static_cast<std::size_t>(r) * rows.stride;
-    for (std::size_t j = 0; j < count; ++j) cells[places[j] & kIndex] += signed_by(steps[j], places[j]);
-  }
+inline void add(const SketchRows& rows, std::size_t count, const float* steps) {
+  for (std::size_t first = 0; first < count; first += kAtOnce)
+    add_some<D>(rows, first, std::min(kAtOnce, count - first), steps);
 }
 
-std::size_t step_above(const float* weights, const float* values, std::size_t count, float coefficient, float threshold,
-                       float* steps, std::uint32_t* listed) {
+inline std::size_t step_above(const float* weights, const float* values, std::size_t count, float coefficient,
+                              float threshold, float* steps, std::uint32_t* listed) {
   std::size_t above = 0;
-  for (std::size_t j = 0; j < count; ++j) {
-    steps[j] = coefficient * values[j];
-    listed[above] = static_cast<std::uint32_t>(j);
-    above += magnitude(weights[j] + steps[j]) > threshold ? 1 : 0;
+  for (std::size_t first = 0; first < count; first += kAtOnce) {
+    const std::size_t end = std::min(first + kAtOnce, count);
+    std::uint32_t is_above[kAtOnce];
+    for (std::size_t j = first; j < end; ++j) {
+      steps[j] = coefficient * values[j];
+      is_above[j - first] = magnitude(weights[j] + steps[j]) > threshold ? 1 : 0;
+    }
+    for (std::size_t j = first; j < end; ++j) {
+      listed[above] = static_cast<std::uint32_t>(j);
+      above += is_above[j - first];
+    }
   }
   return above;
 }
 
-void find_listed(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes,
-                 const std::uint32_t* listed, std::size_t count, std::uint32_t* slots) {
+inline void find_listed(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes,
+                        const std::uint32_t* listed, std::size_t count, std::uint32_t* slots) {
   for (std::size_t i = 0; i < count; ++i) slots[i] = find_key(buckets, keys[listed[i]], homes[listed[i]]);
 }
 
-std::size_t split(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes, std::size_t count,
-                  std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent) {
+inline std::size_t split(const KeyBuckets& buckets, const std::uint64_t* keys, const std::uint32_t* homes,
+                         std::size_t count, std::uint32_t* slots, std::uint32_t* present, std::uint32_t* absent) {
   std::size_t found = 0;
   for (std::size_t j = 0; j < count; ++j) {
     const bool maybe = buckets.may_hold(homes[j]);
@@ -103,12 +147,14 @@ double dot_slots(const float* table, std::uint32_t stride, const std::uint32_t* 
 
 template <int D>
 const SketchKernels& portable_sketch_kernels() {
-  static const SketchKernels kernels = {Compiled<&hash<D>>::best(), &estimate<D>, &score_above<D>, &add<D>};
+  static const SketchKernels kernels = {Compiled<&hash<D>>::best(), Compiled<&estimate<D>>::best(),
+                                        Compiled<&score_above<D>>::best(), Compiled<&add<D>>::best()};
   return kernels;
 }
 
 const RowKernels& portable_row_kernels() {
-  static const RowKernels kernels = {&step_above, &find_listed, &split, &dot_slots};
+  static const RowKernels kernels = {Compiled<&step_above>::best(), Compiled<&find_listed>::best(),
+                                     Compiled<&split>::best(), &dot_slots};
   return kernels;
 }
 

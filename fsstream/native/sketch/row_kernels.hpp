@@ -66,11 +66,6 @@ struct KeyBuckets {
   }
 };
 
-// What is read of a slot next. Of kNone that is far beyond the table, and asking for it does nothing.
-[[gnu::always_inline]] inline void ask_for_numbers(const KeyBuckets& buckets, std::uint32_t slot) {
-  __builtin_prefetch(buckets.numbers + std::size_t{slot} * buckets.stride);
-}
-
 struct RowKernels {
   // steps[j] = coefficient * values[j]; lists j where |weights[j] + steps[j]| > threshold.
   std::size_t (*step_above)(const float* weights, const float* values, std::size_t count, float coefficient,

@@ -10,30 +10,34 @@ namespace {
 // GCC takes a loop of nothing but prefetches for one without effects, and leaves it out.
 inline void keep() { asm volatile("" ::: "memory"); }
 
-void look_up(const KeyBuckets& buckets, const RunEntries& run, std::size_t count, std::uint32_t* maybe,
-             std::uint32_t* slots) {
+inline std::uintptr_t address_of(const void* line) { return reinterpret_cast<std::uintptr_t>(line); }
+
+// Without a branch: which one it is cannot be guessed.
+inline void ask_for_either(bool first, std::uintptr_t one, std::uintptr_t other) {
+  const std::uintptr_t chosen = -std::uintptr_t{first};
+  __builtin_prefetch(reinterpret_cast<const void*>((one & chosen) | (other & ~chosen)));
+}
+
+inline void look_up(const KeyBuckets& buckets, const RunEntries& run, std::size_t count, std::uint32_t* maybe,
+                    std::uint32_t* slots) {
   const std::uint32_t* homes = run.places.bits;
-  const auto ask_for_block = [&run](std::size_t j) {
-    __builtin_prefetch(run.places.cells + std::size_t{run.places.blocks[j]} * kBlockFloats);
+  const auto block_of = [&run](std::size_t j) {
+    return address_of(run.places.cells + std::size_t{run.places.blocks[j]} * kBlockFloats);
   };
   std::size_t listed = 0;
   for (std::size_t j = 0; j < count; ++j) {
     slots[j] = KeyBuckets::kNone;
     maybe[listed] = static_cast<std::uint32_t>(j);
-    if (buckets.may_hold(homes[j])) {
-      __builtin_prefetch(buckets.keys + std::size_t{homes[j] & buckets.mask} * KeyBuckets::kSize);
-      ++listed;
-    } else {
-      ask_for_block(j);
-    }
+    const bool passed = buckets.may_hold(homes[j]);
+    listed += passed ? 1 : 0;
+    const auto bucket = address_of(buckets.keys + std::size_t{homes[j] & buckets.mask} * KeyBuckets::kSize);
+    ask_for_either(passed, bucket, block_of(j));
   }
   for (std::size_t i = 0; i < listed; ++i) {
     const std::uint32_t j = maybe[i];
     slots[j] = find_key(buckets, run.keys[j], homes[j]);
-    if (slots[j] == KeyBuckets::kNone)
-      ask_for_block(j);
-    else
-      ask_for_numbers(buckets, slots[j]);
+    const auto numbers = address_of(buckets.numbers + std::size_t{slots[j]} * buckets.stride);
+    ask_for_either(slots[j] != KeyBuckets::kNone, numbers, block_of(j));
   }
   keep();
 }
@@ -60,7 +64,7 @@ std::size_t part_row(const RowEntries& row, std::size_t count, const PartedRow& 
 }  // namespace
 
 const RunKernels& portable_run_kernels() {
-  static const RunKernels kernels = {&look_up, Compiled<&mark>::best(), &part_row};
+  static const RunKernels kernels = {Compiled<&look_up>::best(), Compiled<&mark>::best(), &part_row};
   return kernels;
 }
 
