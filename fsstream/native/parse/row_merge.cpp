@@ -11,7 +11,7 @@ namespace fsstream {
 namespace {
 
 constexpr std::size_t kShort = 256;    // rows of up to so many entries
-constexpr std::size_t kSparse = 4096;  // slots, in which up to kShort entries hardly meet
+constexpr std::size_t kSparse = 8192;  // cells, in which up to kShort entries hardly meet
 
 inline std::size_t slot_of(Key key, unsigned shift) { return (key * 0x9e3779b97f4a7c15ULL) >> shift; }
 
@@ -40,23 +40,20 @@ void RowMerge::prepare(std::size_t entries, std::size_t slots) {
   shift_ = 64 - static_cast<unsigned>(std::countr_zero(slots));
 }
 
-// Each entry is written into its slot, whoever has it: one that is there again finds a stamp of this row. That
-// asks for no branch an entry; those that found one, few in so sparse a table, are compared with all before them.
+// Each entry marks its cell. Those that find the mark of this row there, few in so sparse a table, are compared with
+// all before them.
 bool RowMerge::all_differ(const Key* keys, std::size_t count) {
-  prepare(count, kSparse);
-  std::uint32_t* const slots = slots_.data();
-  const std::uint32_t stamp = stamp_;
-  const unsigned shift = shift_;
-  std::uint32_t suspects[kShort];
-  std::size_t suspected = 0;
+  constexpr unsigned kShift = 64 - std::countr_zero(kSparse);
+  marks_.resize(kSparse);
+  const std::uint16_t here = ++mark_;  // begins anew some day: an old mark costs a comparison
+  std::uint16_t* const marks = marks_.data();
   for (std::size_t i = 0; i < count; ++i) {
-    std::uint32_t& slot = slots[slot_of(keys[i], shift)];
-    suspects[suspected] = static_cast<std::uint32_t>(i);
-    suspected += slot >= stamp ? 1 : 0;
-    slot = stamp + static_cast<std::uint32_t>(i);
+    std::uint16_t& mark = marks[slot_of(keys[i], kShift)];
+    if (mark == here && std::find(keys, keys + i, keys[i]) != keys + i) [[unlikely]]
+      return false;
+    mark = here;
   }
-  return std::none_of(suspects, suspects + suspected,
-                      [keys](std::uint32_t i) { return std::find(keys, keys + i, keys[i]) != keys + i; });
+  return true;
 }
 
 std::size_t RowMerge::place(const Key* keys, std::size_t count, Key key) {

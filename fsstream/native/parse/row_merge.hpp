@@ -5,12 +5,14 @@
 // of the row, and rounded once: counts are exact as far as float32 can tell them.
 //
 //   slots_[hash of the key] = stamp of the entry that has it
+//   marks_[hash of the key] = number of the row that has it: tells most rows without repeats
 //
 // Stamps only grow, so what former rows left behind reads as empty and nothing is cleared.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "core/batch.hpp"
 
@@ -30,9 +32,11 @@ class RowMerge {
 
   Buffer<std::uint32_t> slots_;
   Buffer<double> sums_;
+  std::vector<std::uint16_t> marks_;
   std::uint32_t stamp_ = 0;      // all stamps in slots_ are at most this
   std::uint32_t stamp_end_ = 0;  // the largest stamp this row may use
   unsigned shift_ = 0;           // 64 - log2 of the number of slots in use
+  std::uint16_t mark_ = 0;       // of the last row in marks_
   bool repeats_ = false;         // the last row had a key twice: the next one may as well
 };
 
