@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/ask.hpp"
+
 namespace fsstream {
 
 template <class T>
@@ -79,19 +81,10 @@ class Buffer {
     constexpr std::size_t kLine = 64;
     const std::size_t stop = (end < capacity_ ? end : capacity_) * sizeof(T);
     const char* const bytes = reinterpret_cast<const char*>(data_);
-    for (std::size_t at = begin * sizeof(T); at < stop; at += kLine) ask_for_line(bytes + at);
+    for (std::size_t at = begin * sizeof(T); at < stop; at += kLine) fsstream::ask_to_write(bytes + at);
   }
 
  private:
-  // To read it would be too little: the other copies must go, too. Old processors pass over this instruction.
-  static void ask_for_line(const char* line) {
-#if defined(__x86_64__)
-    asm volatile("prefetchw %0" : : "m"(*line));
-#else
-    __builtin_prefetch(line, 1);
-#endif
-  }
-
   void swap(Buffer& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "core/ask.hpp"
 #include "core/batch.hpp"
 #include "core/pages.hpp"
 #include "hash/mix.hpp"
@@ -43,8 +44,7 @@ class FeatureIndex {
       if (slot.next != 0) slot.next = numbers[slot.next - 1] + 1;
   }
 
-  // Inlined always: a call that does nothing else would be left out.
-  [[gnu::always_inline]] void prefetch(Key key) const { __builtin_prefetch(&slots_[mix64(key) & mask_]); }
+  void prefetch(Key key) const { ask_to_read(&slots_[mix64(key) & mask_]); }
 
  private:
   struct Slot {

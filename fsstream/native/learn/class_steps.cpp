@@ -1,5 +1,6 @@
 #include "learn/class_steps.hpp"
 
+#include "core/ask.hpp"
 #include "core/multiversion.hpp"
 #include "learn/row_steps.hpp"
 
@@ -60,9 +61,8 @@ void ask(const KeyBuckets& buckets, const SharedEvidence& shared, const std::uin
       const std::size_t cell = std::size_t{shared.places[j + i] & shared.mask} * sizeof(float);
       lines[i] = buckets.may_hold(homes[j + i]) ? keys + bucket : cells + cell;
     }
-    for (std::size_t i = 0; i < some; ++i) __builtin_prefetch(reinterpret_cast<const void*>(lines[i]));
+    for (std::size_t i = 0; i < some; ++i) ask_to_read(reinterpret_cast<const void*>(lines[i]));
   }
-  asm volatile("" ::: "memory");  // or GCC takes it for a function without effects, and leaves out calls of it
 }
 
 }  // namespace

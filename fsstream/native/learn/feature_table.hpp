@@ -22,6 +22,7 @@
 #include <span>
 #include <utility>
 
+#include "core/ask.hpp"
 #include "core/batch.hpp"
 #include "core/buffer.hpp"
 #include "hash/mix.hpp"
@@ -67,9 +68,9 @@ class FeatureTable {
     return find_hashed(mix64(key), key);
   }
 
-  // The key will be looked for soon. Inlined always: a call that does nothing else would be left out.
-  [[gnu::always_inline]] void ask_for(Key key) const {
-    if (!direct_) __builtin_prefetch(index_.data() + home(mix64(key)), 1);
+  // The key will be looked for soon.
+  void ask_for(Key key) const {
+    if (!direct_) ask_to_read(index_.data() + home(mix64(key)));
   }
 
   // The slots of a row's keys: all cells are asked for before the first is read.
@@ -82,7 +83,7 @@ class FeatureTable {
     hashes_.reserve(count);
     for (std::size_t j = 0; j < count; ++j) {
       hashes_[j] = mix64(keys[j]);
-      __builtin_prefetch(index_.data() + home(hashes_[j]));
+      ask_to_read(index_.data() + home(hashes_[j]));
     }
     for (std::size_t j = 0; j < count; ++j) found[j] = find_hashed(hashes_[j], keys[j]);
   }

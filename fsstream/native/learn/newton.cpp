@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ask.hpp"
 #include "core/dot.hpp"
 #include "core/errors.hpp"
 #include "learn/flow.hpp"
@@ -143,18 +144,12 @@ double Newton::look_up(const Batch& batch, const Row& row) {
   others_at_ = whole_lanes(actives_);
   std::fill_n(active_values_.data() + actives_, kSlack, 0.0F);
   std::fill_n(other_values_.data() + others_, kSlack, 0.0F);
-  if (active_.must_check(batch)) check_names(batch, row);
-  read_numbers();
-  return dot(weights_.data(), active_values_.data(), actives_);
-}
-
-void Newton::check_names(const Batch& batch, const Row& row) {
-  const auto for_each_named = [&](auto visit) {
+  active_.check_names(batch, [&](auto visit) {
     for (std::size_t i = 0; i < actives_; ++i)
       if (const std::size_t source = row.source(present_[i]); source != ColumnMeans::kNowhere) visit(slots_[i], source);
-  };
-  for_each_named([&](std::uint32_t slot, std::size_t source) { active_.warm_up_check(slot, batch, source); });
-  for_each_named([&](std::uint32_t slot, std::size_t source) { active_.check_name(slot, batch, source); });
+  });
+  read_numbers();
+  return dot(weights_.data(), active_values_.data(), actives_);
 }
 
 // w, P and C of the row's active features, side by side. What meets a value far beyond its unit so far was learned
@@ -317,7 +312,7 @@ void Newton::leave(std::span<ActiveSet::Entry> left) {
   const BlockKernels& kernels = sketch_.kernels();
   for (std::size_t i = 0; i < left.size(); ++i) {
     const BlockRows place = sketch_.rows(leaving_, i);
-    if (i + kAhead < left.size()) __builtin_prefetch(place.cells + std::size_t{place.blocks[kAhead]} * kBlockFloats);
+    if (i + kAhead < left.size()) ask_to_read(place.cells + std::size_t{place.blocks[kAhead]} * kBlockFloats);
     const Evidence known = evidence_of(left[i].slot);
     float estimate;
     Evidence shared;

@@ -145,7 +145,6 @@ class Newton {
   void take_unit(const ColumnMeans::Beginning& beginning);
   double learn(const Batch& batch, const Row& row, double target, double importance);
   double look_up(const Batch& batch, const Row& row);
-  void check_names(const Batch& batch, const Row& row);
   void read_numbers();
   void write_numbers(float step);
   Trust::Parts parts_of(double sum);

@@ -34,11 +34,10 @@ void SketchedWeights<Sketch>::hash(const Batch& batch, std::size_t first, std::s
 
 template <class Sketch>
 void SketchedWeights<Sketch>::check_names(const Row& row, const std::uint32_t* entries, std::size_t count) {
-  if (!active_.must_check(*row.batch)) return;
-  for (std::size_t i = 0; i < count; ++i)
-    if (slots_[i] != ActiveSet::kNone) active_.warm_up_check(slots_[i], *row.batch, row.first + entries[i]);
-  for (std::size_t i = 0; i < count; ++i)
-    if (slots_[i] != ActiveSet::kNone) active_.check_name(slots_[i], *row.batch, row.first + entries[i]);
+  active_.check_names(*row.batch, [&](auto visit) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (slots_[i] != ActiveSet::kNone) visit(slots_[i], row.first + entries[i]);
+  });
 }
 
 template <class Sketch>

@@ -182,10 +182,11 @@ void SoftmaxLearner::look_up(const Batch& batch, const LearnedRow& entries) {
                                 &factors_, &other_terms_, &statures_})
     column->reserve(room);
   const std::size_t kept = kept_.split(entries.keys, homes, size, rows_found_.data(), beside_.data(), sketched_.data());
-  if (kept_.names().must_check(batch))
+  kept_.names().check_names(batch, [&](auto visit) {
     for (std::size_t i = 0; i < kept; ++i)
       if (const std::size_t source = entries.source(beside_[i]); source != ColumnMeans::kNowhere)
-        kept_.names().check_name(kept_.slot(rows_found_[i], homes[beside_[i]]), batch, source);
+        visit(kept_.slot(rows_found_[i], homes[beside_[i]]), source);
+  });
   beside_.set_size(options_.exact ? kept : 0);
   sketched_.set_size(size - beside_.size());
   if (!options_.exact) std::iota(sketched_.begin(), sketched_.end(), 0U);

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/ask.hpp"
 #include "core/batch.hpp"
 #include "core/pages.hpp"
 #include "core/state.hpp"
@@ -78,20 +79,14 @@ class ActiveSet {
   void list_entries(std::vector<Entry>& out) const;
   void scale_weights(double factor);
 
-  // Counts it when the key in `slot` is met under another name than it came with.
-  void check_name(std::uint32_t slot, const Batch& batch, std::size_t j) {
-    const NameRef& ref = refs_[slot];
-    const bool same = batch.naming == Naming::kText && ref.stored() && names_.is(ref, batch.view(batch.names[j]));
-    if (!same) compare_names(slot, batch, j);
+  // Counts features of a row that are met under another name than they came with: `for_each(visit)` calls
+  // visit(slot, entry of the batch) for each.
+  template <class ForEach>
+  void check_names(const Batch& batch, ForEach for_each) {
+    if (batch.naming != Naming::kText && stored_names_ == 0) return;  // keys that spell their names cannot differ
+    for_each([&](std::uint32_t slot, std::size_t j) { ask_for_names(slot, batch, j); });
+    for_each([&](std::uint32_t slot, std::size_t j) { check_name(slot, batch, j); });
   }
-  // Asks the caches for what check_name will look at.
-  void warm_up_check(std::uint32_t slot, const Batch& batch, std::size_t j) const {
-    __builtin_prefetch(refs_.data() + slot);
-    if (batch.naming == Naming::kText) __builtin_prefetch(batch.view(batch.names[j]).data());
-    asm volatile("");  // GCC leaves out what has no effect but that
-  }
-  // True when entries of the batch must be checked: keys that spell their names cannot differ.
-  bool must_check(const Batch& batch) const { return batch.naming == Naming::kText || stored_names_ != 0; }
   std::uint64_t collisions() const { return collisions_; }
   // Name of the feature and the other name, of the first few collisions.
   const std::vector<std::pair<std::string, std::string>>& collided() const { return collided_; }
@@ -139,6 +134,15 @@ class ActiveSet {
       const std::uint32_t slot = insert(saved.key, home_of(saved.key), 0.0F, saved.name);
       std::copy_n(saved.numbers.begin(), stride_, numbers(slot));
     }
+  }
+  void check_name(std::uint32_t slot, const Batch& batch, std::size_t j) {
+    const NameRef& ref = refs_[slot];
+    const bool same = batch.naming == Naming::kText && ref.stored() && names_.is(ref, batch.view(batch.names[j]));
+    if (!same) compare_names(slot, batch, j);
+  }
+  void ask_for_names(std::uint32_t slot, const Batch& batch, std::size_t j) const {
+    ask_to_read(refs_.data() + slot);
+    if (batch.naming == Naming::kText) ask_to_read(batch.view(batch.names[j]).data());
   }
   void compare_names(std::uint32_t slot, const Batch& batch, std::size_t j);
   void allocate(std::size_t capacity);

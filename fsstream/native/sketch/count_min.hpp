@@ -12,6 +12,7 @@
 #include <limits>
 #include <span>
 
+#include "core/ask.hpp"
 #include "core/batch.hpp"
 #include "core/pages.hpp"
 #include "hash/mix.hpp"
@@ -50,8 +51,7 @@ class CountMin {
     visit(key, [&](std::size_t cell) { *places++ = cell; });
   }
   void prefetch(const std::size_t* places, std::size_t count) const {
-    for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(cells_.data() + places[i]);
-    asm volatile("" ::: "memory");  // or GCC takes calls for ones without effects
+    for (std::size_t i = 0; i < count; ++i) ask_to_read(cells_.data() + places[i]);
   }
   float add_at(const std::size_t* places, float amount) {
     float least = std::numeric_limits<float>::infinity();

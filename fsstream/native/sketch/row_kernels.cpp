@@ -40,8 +40,8 @@ template <int D>
 inline void estimate_some(const SketchRows& rows, std::size_t first, std::size_t count, float* estimates) {
   float seen[D][kAtOnce];
   for (std::size_t r = 0; r < D; ++r) {
-    float* const cells = rows.cells + r * rows.width;
-    const std::uint32_t* const places = rows.columns + r * rows.stride + first;
+    float* const cells = cells_of(rows, r);
+    const std::uint32_t* const places = places_of(rows, r, first);
     for (std::size_t j = 0; j < count; ++j) {
       std::uint32_t place = places[j];
       asm("" : "+r"(place));  // taking places out of a wide register again would take longer
@@ -81,17 +81,15 @@ inline double score_above(const SketchRows& rows, std::size_t count, const float
 template <int D>
 inline void add_some(const SketchRows& rows, std::size_t first, std::size_t count, const float* steps) {
   float changes[D][kAtOnce];
-  for (std::size_t r = 0; r < D; ++r) {
-    const std::uint32_t* const places = rows.columns + r * rows.stride + first;
-    for (std::size_t j = 0; j < count; ++j) changes[r][j] = signed_by(steps[first + j], places[j]);
-  }
+  const std::uint32_t* places[D];
   float* cells[D];
   for (std::size_t r = 0; r < D; ++r) {
-    cells[r] = rows.cells + r * rows.width;
-    asm("" : "+r"(cells[r]));  // a register, not a sum that is made anew for each cell
+    places[r] = places_of(rows, r, first);
+    cells[r] = cells_of(rows, r);
+    for (std::size_t j = 0; j < count; ++j) changes[r][j] = signed_by(steps[first + j], places[r][j]);
   }
   for (std::size_t j = 0; j < count; ++j)
-    for (std::size_t r = 0; r < D; ++r) cell_at(cells[r], rows.columns[r * rows.stride + first + j]) += changes[r][j];
+    for (std::size_t r = 0; r < D; ++r) cell_at(cells[r], places[r][j]) += changes[r][j];
 }
 
 template <int D>

@@ -25,6 +25,19 @@ struct SketchRows {
   std::size_t stride;
 };
 
+// The cells of a row of the sketch, in a register of their own: else an address is summed up anew for each cell.
+[[gnu::always_inline]] inline float* cells_of(const SketchRows& rows, std::size_t row) {
+  float* cells = rows.cells + row * rows.width;
+  asm("" : "+r"(cells));
+  return cells;
+}
+
+// The places in it of entry `first` and of those behind.
+[[gnu::always_inline]] inline const std::uint32_t* places_of(const SketchRows& rows, std::size_t row,
+                                                             std::size_t first) {
+  return rows.columns + row * rows.stride + first;
+}
+
 // The cell of a place. Counted in bytes, where shifting drops the sign: one instruction less in loops that have few.
 [[gnu::always_inline]] inline float& cell_at(float* cells, std::uint32_t place) {
   const std::uint32_t bytes = place << 2;

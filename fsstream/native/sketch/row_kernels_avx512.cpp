@@ -11,17 +11,6 @@ namespace fsstream {
 
 namespace {
 
-// A row's cells in a register of their own: else an address is summed up anew for each cell.
-inline float* cells_of(const SketchRows& rows, std::size_t row) {
-  float* cells = rows.cells + row * rows.width;
-  asm("" : "+r"(cells));
-  return cells;
-}
-
-inline const std::uint32_t* places_of(const SketchRows& rows, std::size_t row, std::size_t first) {
-  return rows.columns + row * rows.stride + first;
-}
-
 // One by one, but put together in registers. Wide gathers take longer (AMD), and so does reading, sixteen at once, what
 // was just stored one by one.
 inline __m128 four_cells(float* cells, const std::uint32_t* places) {

@@ -1,5 +1,6 @@
 #include "sketch/run_kernels.hpp"
 
+#include "core/ask.hpp"
 #include "core/multiversion.hpp"
 #include "sketch/find_key.hpp"
 
@@ -7,15 +8,12 @@ namespace fsstream {
 
 namespace {
 
-// GCC takes a loop of nothing but prefetches for one without effects, and leaves it out.
-inline void keep() { asm volatile("" ::: "memory"); }
-
 inline std::uintptr_t address_of(const void* line) { return reinterpret_cast<std::uintptr_t>(line); }
 
 // Without a branch: which one it is cannot be guessed.
 inline void ask_for_either(bool first, std::uintptr_t one, std::uintptr_t other) {
   const std::uintptr_t chosen = -std::uintptr_t{first};
-  __builtin_prefetch(reinterpret_cast<const void*>((one & chosen) | (other & ~chosen)));
+  ask_to_read(reinterpret_cast<const void*>((one & chosen) | (other & ~chosen)));
 }
 
 inline void look_up(const KeyBuckets& buckets, const RunEntries& run, std::size_t count, std::uint32_t* maybe,
@@ -39,7 +37,6 @@ inline void look_up(const KeyBuckets& buckets, const RunEntries& run, std::size_
     const auto numbers = address_of(buckets.numbers + std::size_t{slots[j]} * buckets.stride);
     ask_for_either(slots[j] != KeyBuckets::kNone, numbers, block_of(j));
   }
-  keep();
 }
 
 inline void mark(const std::uint64_t* keys, std::size_t count, std::uint64_t key, std::uint32_t slot,

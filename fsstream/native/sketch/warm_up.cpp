@@ -2,24 +2,20 @@
 
 #include <algorithm>
 
+#include "core/ask.hpp"
+
 namespace fsstream {
 
 namespace {
 
 constexpr std::size_t kLine = 64;
-constexpr int kFirstCache = 3;
-constexpr int kSecondCache = 2;
 // Bytes of a sketch that the caches hold. Kernels read many cells before they need the first: asking for them takes 2.7
 // times what it saves at 3 MB, and half of what it saves at 48 MB.
 constexpr std::size_t kStaysCached = std::size_t{8} << 20;
 
-// GCC takes a function of nothing but prefetches for one without effects, and leaves out calls of it.
-inline void keep() { asm volatile("" ::: "memory"); }
-
 template <int Cache>
 inline void ask_for(const char* begin, const char* end) {
-  for (const char* line = begin; line < end; line += kLine) __builtin_prefetch(line, 0, Cache);
-  keep();
+  for (const char* line = begin; line < end; line += kLine) ask_to_read<Cache>(line);
 }
 
 template <int Cache, class T>
@@ -55,13 +51,10 @@ void warm_up_run(const Batch& batch, std::size_t first, std::size_t size) {
 void warm_up(const SketchRows& rows, int depth, std::size_t count) {
   if (static_cast<std::size_t>(depth) * rows.width * sizeof(float) <= kStaysCached) return;
   for (int r = 0; r < depth; ++r) {
-    float* cells = rows.cells + static_cast<std::size_t>(r) * rows.width;
-    const std::uint32_t* places = rows.columns + static_cast<std::size_t>(r) * rows.stride;
-    asm("" : "+r"(cells));  // a register, not a sum that is made anew for each cell
-#pragma GCC unroll 4
-    for (std::size_t j = 0; j < count; ++j) __builtin_prefetch(&cell_at(cells, places[j]), 0, kSecondCache);
+    float* const cells = cells_of(rows, static_cast<std::size_t>(r));
+    const std::uint32_t* const places = places_of(rows, static_cast<std::size_t>(r), 0);
+    for (std::size_t j = 0; j < count; ++j) ask_to_read<kSecondCache>(&cell_at(cells, places[j]));
   }
-  keep();
 }
 
 }  // namespace fsstream

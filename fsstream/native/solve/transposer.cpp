@@ -5,6 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "core/ask.hpp"
 #include "core/errors.hpp"
 
 namespace fsstream {
@@ -92,7 +93,7 @@ void Transposer::sort() {
   for (const std::uint32_t feature : order_) begin += std::exchange(column_ends_[feature], begin);
   cells_.reserve(entries());
   for (std::size_t j = 0; j < entries(); ++j) {
-    if (j + kPrefetch < entries()) __builtin_prefetch(cells_.data() + column_ends_[features_[j + kPrefetch]], 1);
+    if (j + kPrefetch < entries()) ask_to_read(cells_.data() + column_ends_[features_[j + kPrefetch]]);
     cells_[column_ends_[features_[j]]++] = {samples_of_[j], values_[j]};
   }
 }
